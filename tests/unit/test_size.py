@@ -15,30 +15,31 @@ from tools import measure_house
 
 HOUSE = paths.PACKAGE.parent
 BUDGETS = {  # capability → lines at most, and where they stand (the longest beginning of a path counts)
-    "what all stand on": (4_910, "evalsuite/ data/devices data/models data/failures data/variables data/glossary"),
+    "what all stand on": (4_970, "evalsuite/ data/devices data/models data/failures data/variables data/glossary"),
     "plan of the matrix": (2_650, "evalsuite/plan data/specs data/sample_steps data/settings"),
-    "starting and watching": (4_030, "evalsuite/launch evalsuite/schedulers templates/schedulers templates/kubernetes"),
+    "starting and watching": (4_040, "evalsuite/launch evalsuite/schedulers templates/schedulers templates/kubernetes"),
     "rehearsals and stand-ins": (2_643, "evalsuite/rehearsal adapters/stand_ins data/rehearsal"),
     "node agent and sensors": (3_110, "evalsuite/agent evalsuite/machine data/meters"),
-    "run folders": (1_640, "evalsuite/runs"),
-    "logs": (10_770, "evalsuite/logs data/dialects data/log_words data/also_printed data/goodput data/mlperf_sets"),
-    "tables of others": (1_745, "evalsuite/importing data/vocabulary data/table_columns"),
-    "results and rules": (8_710, "evalsuite/results data/questions data/statistics data/criteria"),
-    "report": (9_170, "evalsuite/report data/figures data/pdf data/schema"),
-    "look of the report": (3_770, "templates"),
-    "site and finished reports": (1_053, "evalsuite/site evalsuite/finished"),
+    "run folders": (1_660, "evalsuite/runs"),
+    "logs": (10_900, "evalsuite/logs data/dialects data/log_words data/also_printed data/goodput data/mlperf_sets"),
+    "tables of others": (1_880, "evalsuite/importing data/vocabulary data/table_columns"),
+    "results and rules": (8_930, "evalsuite/results data/questions data/statistics data/criteria"),
+    "report": (9_320, "evalsuite/report data/figures data/pdf data/schema"),
+    "look of the report": (3_820, "templates"),
+    "site and finished reports": (1_060, "evalsuite/site evalsuite/finished"),
     "audit": (330, "evalsuite/audit"),
-    "commands": (6_295, "evalsuite/commands evalsuite/cli data/commands"),
+    "commands": (6_520, "evalsuite/commands evalsuite/cli data/commands"),
     "frameworks and recipes": (
-        12_430,
+        12_530,
         "adapters data/repositories data/recipe data/locks data/containers data/data_sets",
     ),
-    "words": (7_580, "data/text"),
+    "words": (7_680, "data/text"),
     "other tables": (800, "data"),
-    "tests": (38_350, "tests"),
-    "tools": (3_320, "tools"),
+    "tests": (38_760, "tests"),
+    "tools": (3_350, "tools"),
 }
-ENGINE, WHOLE = 46_930, 123_250  # language models may take 1,500 lines of the engine: what is above 46,000 is theirs
+# above 46,000 language models may have 1,500; histories and exporters (issue 47) took the rest, and have to pay it back
+ENGINE, WHOLE = 47_710, 124_900
 CEILINGS = {"commands": 20, "options": 95, "charts": 8}
 ONE_USE_HELPERS, SMALL_FILES, LOG_FUNCTIONS = 60, 40, 66
 LONGEST_FUNCTION = 60
