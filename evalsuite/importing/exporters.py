@@ -68,7 +68,7 @@ def read(file: Path) -> Exported:
     found: dict[str, dict[str, dict[float, dict[str, float]]]] = {}
     try:
         text = files.read_bytes(file, most=MOST_BYTES, follow=True).decode("utf-8", "replace")
-        for metric, labels, at_s, value in _told(text):
+        for metric, labels, at_s, value in _read_values(text):
             host, device = (next((labels[name] for name in names if name in labels), "") for names in (HOSTS, DEVICES))
             if metric in KNOWN and EARLIEST_S < at_s < IN_MS and value is not None:
                 quantity, factor = KNOWN[metric]
@@ -81,7 +81,7 @@ def read(file: Path) -> Exported:
     return Exported(file=file, hosts=found)
 
 
-def _told(text: str) -> Iterator[Values]:
+def _read_values(text: str) -> Iterator[Values]:
     """Of the answer to a range query, or of scrapes."""
     of_query = text.lstrip().startswith("{")
     for series in files.parse_json(text)["data"]["result"] if of_query else ():

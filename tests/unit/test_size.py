@@ -33,13 +33,13 @@ BUDGETS = {  # capability → lines at most, and where they stand (the longest b
         12_530,
         "adapters data/repositories data/recipe data/locks data/containers data/data_sets",
     ),
-    "words": (7_680, "data/text"),
+    "words": (7_690, "data/text"),
     "other tables": (800, "data"),
     "tests": (38_760, "tests"),
     "tools": (3_350, "tools"),
 }
 # above 46,000 language models may have 1,500; histories and exporters (issue 47) took the rest, and have to pay it back
-ENGINE, WHOLE = 47_710, 124_900
+ENGINE, WHOLE = 47_710, 124_910
 CEILINGS = {"commands": 20, "options": 95, "charts": 8}
 ONE_USE_HELPERS, SMALL_FILES, LOG_FUNCTIONS = 60, 40, 66
 LONGEST_FUNCTION = 60
