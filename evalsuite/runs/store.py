@@ -154,7 +154,10 @@ class RunFolder:
 
     def write_outcome(self, outcome: Outcome) -> None:
         """Ends the run. Adds the hash of each recorded file."""
-        hashes = {file.name: sha256(file) for file in self._recorded()}
+        try:
+            hashes = {file.name: sha256(file) for file in self._recorded()}
+        except FileNotFoundError:  # packed meanwhile, by what a killed agent left
+            hashes = {file.name: sha256(file) for file in self._recorded()}
         replace(outcome, sha256=hashes).write(self.path / OUTCOME, lasting=self.lasting)
 
     @property

@@ -35,11 +35,11 @@ BUDGETS = {  # capability → lines at most, and where they stand (the longest b
     ),
     "words": (7_690, "data/text"),
     "other tables": (800, "data"),
-    "tests": (38_760, "tests"),
+    "tests": (38_780, "tests"),
     "tools": (3_350, "tools"),
 }
 # above 46,000 language models may have 1,500; histories and exporters (issue 47) took the rest, and have to pay it back
-ENGINE, WHOLE = 47_710, 124_910
+ENGINE, WHOLE = 47_710, 124_930
 CEILINGS = {"commands": 20, "options": 95, "charts": 8}
 ONE_USE_HELPERS, SMALL_FILES, LOG_FUNCTIONS = 60, 40, 66
 LONGEST_FUNCTION = 60

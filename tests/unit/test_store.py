@@ -27,7 +27,7 @@ STEP_1_SHA256 = "b7126ac71c7f87a2146297b1bd0f53a934b2a189fd3d2995e1ff1358715560c
 RUN = Run(case=replace(CASE, xla=True, options=(("image_size", "64"),)), repeat=2)
 
 
-def test_a_run_comes_back_as_it_was_asked_with_the_hash_of_each_log_and_logs_by_host_and_rank(tmp_path):
+def test_a_run_comes_back_as_it_was_asked_with_the_hash_of_each_log(tmp_path):
     with Store(tmp_path).claim(RUN) as folder:
         assert folder.run() == RUN
 
@@ -36,6 +36,17 @@ def test_a_run_comes_back_as_it_was_asked_with_the_hash_of_each_log_and_logs_by_
         folder.write_outcome(Outcome(status="completed", reason=""))
     assert folder.outcome().sha256 == {"log.node0.txt": STEP_1_SHA256}
 
+
+def test_a_file_that_a_killed_agent_left_is_packed_while_the_run_ends(tmp_path, monkeypatch):
+    with Store(tmp_path).claim(RUN) as folder:
+        folder.log_path("node0").write_bytes(b"step 1\n")
+        gone = iter([folder.path / "samples.node0.jsonl"])
+        monkeypatch.setattr(RunFolder, "_recorded", lambda self: [folder.log_path("node0"), *gone])
+        folder.write_outcome(Outcome(status="completed", reason=""))
+    assert folder.outcome().sha256 == {"log.node0.txt": STEP_1_SHA256}
+
+
+def test_logs_are_by_host_and_rank(tmp_path):
     folder = RunFolder(tmp_path)
     for host, rank in (("b", None), ("a", 10), ("a", 2)):
         folder.log_path(host, rank).write_bytes(b"")
