@@ -46,11 +46,11 @@ SHOWN_OF_A_NAME, HASH_DIGITS = 100, 16
 ABANDONED_S = 3600.0  # a temporary file exists for milliseconds
 _PLAIN = re.compile(r"[\w+][\w+.,=@-]*", re.ASCII)  # safe in every file system, shell and web server
 _STRANGE = re.compile(r"[^\w+.,=@-]+", re.ASCII)
-_PACKED = ("", ".gz", ".xz", ".bz2")  # what a user may have made of a log and its arrivals since, to save room
-_PACKING = re.compile(r"(?:(?<=\.txt)|(?<=\.csv))\.(?:gz|xz|bz2)$")
-_LOG = re.compile(r"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt(?:\.(?:gz|xz|bz2))?")
+_PACKED = ("gz", "xz", "bz2")  # what a user may have made of a log and its arrivals since, to save room
+_PACKING = rf"\.(?:{'|'.join(_PACKED)})"
+_LOG = re.compile(rf"log\.(?P<host>.+?)(?:\.r(?P<rank>\d+))?\.txt(?:{_PACKING})?")
 _ASIDE = re.compile(r"r\d+\.interrupted-\d+|[a-z]+-r\d+-\d+")
-_RECORDED = re.compile(r"(?s)(?:log\..*\.txt|arrivals\..*\.csv)(?:\.(?:gz|xz|bz2))?|samples\..*\.(?:jsonl|columns)")
+_RECORDED = re.compile(rf"(?s)(?:log\..*\.txt|arrivals\..*\.csv)(?:{_PACKING})?|samples\..*\.(?:jsonl|columns)")
 _READ = re.compile(rf"{_RECORDED.pattern}|(?:agent|environment|waiting)\..*|{CASE}|{COMMAND}|{OUTCOME}|engine\.txt")
 
 
@@ -224,7 +224,7 @@ class RunFolder:
         for match in filter(None, map(_LOG.fullmatch, sorted(self._names()))):
             host, rank = match["host"], int(match["rank"]) if match["rank"] else None
             log, arrivals = self.path / match[0], _find_packed(self.arrivals_path(host, rank))
-            name = _PACKING.sub("", match[0])
+            name = _as_recorded(match[0])
             if is_file(log):
                 logs.setdefault(name, Log(path=log, arrivals=arrivals, host=host, rank=rank, name=name))
         return sorted(logs.values(), key=lambda log: (log.host, log.rank is not None, log.rank or 0))
@@ -236,7 +236,7 @@ class RunFolder:
             return ()
         logs_alone = all(map(_LOG.fullmatch, held))
         there = [file.name for file in self._recorded() if not logs_alone or _LOG.fullmatch(file.name)]
-        unknown = (name for name in there if not {name, _PACKING.sub("", name)} & {*held})
+        unknown = (name for name in there if held.keys().isdisjoint((name, _as_recorded(name))))
         return (*self.others(held), *unknown)
 
     def is_touched(self, name: str, recorded: str | None) -> bool:
@@ -250,8 +250,8 @@ class RunFolder:
 
     def hash_records(self, held: Mapping[str, str] | None = None) -> dict[str, str]:
         """Name → hash of each file but those that its outcome has *held*."""
-        others = (name for name in sorted(self._names()) if name[0] != ".")
-        names = [name for name in others if not {name, _PACKING.sub("", name)} & {*(held or {})}]
+        known, others = (held or {}).keys(), (name for name in sorted(self._names()) if name[0] != ".")
+        names = [name for name in others if known.isdisjoint((name, _as_recorded(name)))]
         return {name: hashed for name in names if (hashed := _hash(self.path / name))}
 
     def recorded(self) -> list[str]:
@@ -384,10 +384,14 @@ def folder_name(case: Case) -> str:
     return f"{start}-{hashlib.sha256(encoded).hexdigest()[:HASH_DIGITS]}"
 
 
+def _as_recorded(name: str) -> str:
+    return re.sub(rf"(?<=\.txt|\.csv){_PACKING}$", "", name)
+
+
 def _find_packed(file: Path) -> Path:
     """*file*, or what a user made of it with gzip, xz or bzip2."""
-    packed = (file.with_name(file.name + end) for end in _PACKED if _RECORDED.fullmatch(file.name + end))
-    return next(filter(is_file, packed), file)
+    names = (file.name, *(f"{file.name}.{end}" for end in _PACKED))
+    return next((found for name in names if _RECORDED.fullmatch(name) and is_file(found := file.with_name(name))), file)
 
 
 def _hash(file: Path) -> str | None:
