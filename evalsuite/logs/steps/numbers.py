@@ -102,17 +102,15 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
     window = WindowFull(dialect, given, protocol)
     for full, most in ((None, None),) if given.all_records else ((window, steps), (None, None)):
         scans = [scan_log(path, dialect, full, steps=most, lines=given.lines) for path in paths]
+        said = {name: value for scan in reversed(scans) for name, value in scan.facts.said.items()}
+        records = [record for scan in scans for record in scan.records]
         run = Pass(
             dialect=dialect,
             given=given,
             scans=scans,
             arrivals=arrivals,
-            said=join_epoch(
-                {name: value for scan in reversed(scans) for name, value in scan.facts.said.items()},
-                [record for scan in scans for record in scan.records],
-                dialect,
-            ),
-            records=[record for scan in scans for record in scan.records],
+            said=join_epoch(said, records, dialect),
+            records=records,
             uncollected=sum(scan.uncollected for scan in scans),
             final=next((scan.final for scan in scans if scan.final is not None), None),
         )

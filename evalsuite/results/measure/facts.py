@@ -298,6 +298,7 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     return {key: next(iter(values)) for key, values in said.items() if len(values) == 1}
 
 
+@functools.lru_cache(maxsize=1)  # of the log that is judged
 def _sentences(head: bytes) -> str:
     """The lines of *head* that are of its training and no advice; of those that differ in numbers alone the first."""
     alike, kept = Counter[bytes](), list[str]()

@@ -328,12 +328,9 @@ def _facts(
     read: reading.Reading,
     dialect: Dialect | None,
 ) -> tuple[Fact, ...]:
-    spoken = {
-        key: value
-        for key, value in facts.spoken(head, stated=False).items()
-        if key != "parameters" or read.printers < 2
-    }
-    printed = {**read.printed, **spoken}
+    printed = {**read.printed, **facts.spoken(head, stated=False)}
+    if read.printers > 1:
+        printed.pop("parameters", None)  # each process may print those that it holds
     return facts.of_run(
         case, command, environments, printed, options.printed(head), dialect.tokens if dialect else None
     )
