@@ -92,7 +92,7 @@ def build(
     folder, drawn = out / "tables", list[str]()
     folder.mkdir(exist_ok=True)
     files = [page, *(folder / f"{name}.csv" for name in tables.COLUMNS)]
-    sealed = {file.relative_to(out).as_posix(): f"sha256 of {file.name}" for file in files}  # when they are written
+    sealed = {file.relative_to(out).as_posix(): f"sha256 of {file.name} of {build_hash}" for file in files}
 
     def write_part(name: str) -> str:
         if name in tables.COLUMNS:
