@@ -38,11 +38,8 @@ _MARK = re.compile(r"\\?\[secret: [^\]\n]{1,200}\]")
 SHORTEST = 12  # characters of what has a shape
 SHORT = 4096  # characters; longer texts rarely come twice
 LONGEST_NAME = 60
-CHANGING, DISTINCT, IN_WORDS = (
-    0.4,
-    0.6,
-    0.4,
-)  # of a random key's places; of 24 letters chance lets expect 0.62, 0.84, 0.05
+# of a random key's places; of 24 letters chance lets expect 0.62, 0.84, 0.05
+CHANGING, DISTINCT, IN_WORDS = 0.4, 0.6, 0.4
 
 
 @functools.lru_cache(maxsize=1 << 12)

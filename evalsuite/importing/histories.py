@@ -328,10 +328,8 @@ def choose(tags: Sequence[str], tag: str | None = None, unit: str | None = None)
         if _SYSTEM.search(name) or words.EVALUATION.search(label.encode()) or words.PART.search(label):
             continue
         if rate := words.RATE.search(label):
-            items, weight = (
-                words.items_of(rate),
-                2 * (not words.MEAN.search(label)) + (not words.PER_DEVICE.search(label)),
-            )
+            items = words.items_of(rate)
+            weight = 2 * (not words.MEAN.search(label)) + (not words.PER_DEVICE.search(label))
             if items in NO_ITEMS:
                 found.setdefault("steps_per_s", (name, 1.0))
             else:

@@ -57,16 +57,12 @@ def _summed(tables: PackedTables, names: Iterable[str]) -> dict[str, Readout]:
         found.append((name, tuple(device.decode() for device, *_ in rows), scale))
         every.append(numbers)
     steps = numpy.fromstring(b",".join(every), dtype=int64, sep=",")
-    most, count = LARGEST_SUM // (readings + 1), sum(len(of) for _, of, _ in found)
-    if not found or steps.size != count * readings or not -most <= steps.min() <= steps.max() <= most:
+    most, ends = LARGEST_SUM // (readings + 1), [*accumulate(len(of) for _, of, _ in found)]
+    if not found or steps.size != ends[-1] * readings or not -most <= steps.min() <= steps.max() <= most:
         return {}
-    sums = steps.reshape(count, readings).cumsum(axis=1) / numpy.repeat(
-        [scale for *_, scale in found], [len(of) for _, of, _ in found]
-    ).reshape(count, 1)
-    ends = accumulate(len(of) for _, of, _ in found)
-    return {
-        name: Readout(of=of, values=sums[end - len(of) : end]) for (name, of, _), end in zip(found, ends, strict=True)
-    }
+    sums = steps.reshape(ends[-1], readings).cumsum(axis=1)
+    parts = ((*each, sums[end - len(each[1]) : end]) for each, end in zip(found, ends, strict=True))
+    return {name: Readout(of=of, values=counted / scale) for name, of, scale, counted in parts}
 
 
 def times_s(samples: Samples) -> Floats:
