@@ -217,7 +217,8 @@ def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:
     return read(languages, BEYOND_THE_PAGE)
 
 
-def table(file: Path) -> dict[str, str]:
+@functools.cache
+def table(file: Path) -> Mapping[str, str]:
     return dict(_flat(_parsed(file)))
 
 
