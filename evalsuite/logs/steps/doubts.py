@@ -27,6 +27,7 @@ from evalsuite.core.findings import (
 )
 from evalsuite.core.model import Finding, Protocol, Step, Throughput, Trained, Window
 from evalsuite.logs.scan.scan import Scan
+from evalsuite.logs.steps.throughput import variance
 
 FEWEST_WARMUP = 8  # reports: of fewer, compilation of several shapes may be most
 FEWEST_STEPS = 20
@@ -124,7 +125,7 @@ def fall(losses: Sequence[float]) -> tuple[float, float, float]:
     a hundred shows one (tests/unit/test_trainings.py)."""
     part = len(losses) // FEWEST_PARTS
     between = statistics.fmean((after - before) ** 2 for before, after in itertools.pairwise(losses)) / 2
-    noise = math.sqrt(max(between, statistics.variance(losses[len(losses) // 2 :])))
+    noise = math.sqrt(max(between, variance(losses[len(losses) // 2 :])))
     first, last = statistics.fmean(losses[:part]), statistics.fmean(losses[-2 * part :])
     return first, last, LossNotFalling.deviations * noise * math.sqrt(1.5 / part)
 

@@ -152,9 +152,11 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
         steps = max(1, int(record.interval or usual))
         index += steps
     else:
-        step = max(1, said + base)
+        step = said + base if said + base > 1 else 1  # as max(), whose calls cost as much as all else here
         if earlier is not None and not (new_epoch and dialect.steps_restart != "never"):
-            steps = max(1, step - max(1, (earlier.step or 0) + base))
+            began = (earlier.step or 0) + base
+            steps = step - (began if began > 1 else 1)
+            steps = steps if steps > 1 else 1
             index += steps
         else:
             index += step + (max(0, (earlier.of or 0) - (earlier.step or 0) - base) if earlier else 0)
@@ -162,9 +164,9 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
             steps = max(1, min(step, int(own or (step if earlier else usual))))
     new_epoch = new_epoch and not dialect.per_epoch
     cumulative = dialect.averaging == "cumulative"
-    mean_s, stamp, began = record.mean_s, record.stamp_s, before.stamp_s if before else None
-    if stamp is not None and began is not None and stamp < began - HALF_DAY_S:
-        stamp += DAY_S * round((began - stamp) / DAY_S)  # the time of day has passed midnight
+    mean_s, stamp, since = record.mean_s, record.stamp_s, before.stamp_s if before else None
+    if stamp is not None and since is not None and stamp < since - HALF_DAY_S:
+        stamp += DAY_S * round((since - stamp) / DAY_S)  # the time of day has passed midnight
     alone_s = record.step_s if steps == 1 or mean_s is None else None  # a mean tells more
     seconds, rate = None, record.rate
     if cumulative or (mean_s is not None and alone_s is None):

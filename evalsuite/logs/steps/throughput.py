@@ -336,7 +336,13 @@ def _error(sample: Sequence[float]) -> float:
     """By what share the mean of a *sample* may be off by chance: two standard errors; 0 of one figure."""
     if len(sample) < 2:
         return 0.0
-    return ERRORS * statistics.stdev(sample) / math.sqrt(len(sample)) / statistics.fmean(sample)
+    return ERRORS * math.sqrt(variance(sample) / len(sample)) / statistics.fmean(sample)
+
+
+def variance(sample: Sequence[float]) -> float:
+    """As the library's, which counts in fractions and takes as long as to read a small log."""
+    mean = statistics.fmean(sample)
+    return math.fsum([(each - mean) ** 2 for each in sample]) / (len(sample) - 1)
 
 
 # the number

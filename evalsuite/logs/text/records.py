@@ -347,16 +347,21 @@ class Extractor:
         for match, kind in matches(text, self.dialect.step):
             if not chunk.complete and not whole_match(match, chunk):
                 break
-            if (kind in unsure and not is_whole(match, kind)) or (holes and text.startswith(HOLE, match.end())):
+            if kind in unsure:
+                if not is_whole(match, kind):
+                    continue
+                if kind in plain:
+                    unsure.discard(kind)
+            if holes and text.startswith(HOLE, match.end()):
                 continue
-            if kind in plain:
-                unsure.discard(kind)
-            fields = None if kind.fields is None else kind.read(match)
-            if kind.fields is not None and fields is None:
+            if kind.fields is None:
+                said, taken = match.groups(), _taken(kind)
+            elif (fields := kind.read(match)) is None:
                 continue
-            said = match.groups() if fields is None else tuple(fields.values())
+            else:
+                said, taken = tuple(fields.values()), _taken(tuple(fields))
             values = _NOTHING.copy()
-            for at, name, convert in _taken(kind if fields is None else tuple(fields)):
+            for at, name, convert in taken:
                 if said[at] is not None:
                     values[name] = convert(said[at])
             start = match.start()
