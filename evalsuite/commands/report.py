@@ -272,7 +272,7 @@ def show_board(made: Board, spoken: Words) -> None:
     sides = ("left", *["right"] * 4, "left")
     columns = list(zip(map(_plain, board.heads(spoken)), sides, strict=True))
     for sheet in made.sheets[:MOST_ROWS]:
-        for each in sheet.tables if few else [sheet.chosen]:
+        for each in sheet.in_order if few else [sheet.chosen]:
             title = " · ".join([_plain(sheet.title), _plain(each.setting), each.scale, *filter(None, [each.unit])])
             table(title, columns, [list(map(_plain, row.cells(spoken))) for row in each.rows], ROOMY)
             for sentence in made.sentences_of(each):

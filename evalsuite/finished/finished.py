@@ -61,7 +61,7 @@ class Finished:
     quality: Mapping[str, Any]
     document: LabDocument | None = None  # title and organisation alone
     journal_sha256: tuple[str, ...] = ()
-    disturbed: int = 0  # runs while other programs ran
+    disturbed: int = 0  # runs, as `Measurement.disturbed`
     answers: tuple[Answer, ...] = ()
 
     @cached_property
@@ -180,7 +180,8 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         )
         for each in facts["verdicts"]
     ]
-    busy = [finding for finding in facts["findings"] if finding["code"] == findings.BusyMachine.code]
+    of_machine = [each for each in facts["findings"] if each["question"] == 6 and each["severity"] != "note"]
+    disturbed = {place for each in of_machine for place in (each["where"], *each["also"])}
     return _noun(
         Finished,
         facts,
@@ -190,7 +191,7 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         quality=facts["data_quality"],
         document=_document(facts["document"]),
         journal_sha256=tuple(facts.get("journal_sha256", ())),
-        disturbed=len({run for finding in busy for run in (finding["where"], *finding["also"])}),
+        disturbed=sum(f"{row.case.id}/r{run.run.repeat}" in disturbed for row in summaries for run in row.measurements),
         answers=tuple(answer_of(answer, by_id) for answer in facts["answers"]),
     )
 

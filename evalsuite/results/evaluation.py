@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
-from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run
+from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run, Unmeasured
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
@@ -104,10 +104,12 @@ def _compared(
     recorded: Recorded,
     settings: Criteria,
 ) -> tuple[list[Row], list[Finding]]:
-    gone, known = attempts.findings(recorded, commands), {row.case.id for row in values}
+    gone = attempts.findings(recorded, commands)
+    lost = [Unmeasured(case=case, measurements=()) for case in attempts.lost(recorded, commands)]
+    known = {row.case.id for row in (*values, *lost)}
     rows = [
         replace(row, findings=(*row.findings, *gone.get(row.case.id, ())))
-        for row in with_scaling(convergence.hold_together(values))
+        for row in (*with_scaling(convergence.hold_together(values)), *lost)
     ]
     return rows, [
         *(each for case, theirs in gone.items() if case not in known for each in theirs),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -15,6 +16,7 @@ from evalsuite import cli
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import ClaimDenied
 from evalsuite.importing import user_facts
+from evalsuite.report.book import board
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
@@ -139,9 +141,14 @@ def test_of_a_rival_whose_runs_are_all_gone_the_others_are_in_no_order(honest, t
 
     evaluation = evaluate(Store(place.runs))
 
-    (row,) = evaluation.summaries
+    row, gone = evaluation.summaries
     assert {each.name for each in row.findings} >= {"rival_taken_away"}
-    assert row.grounds == "disputed"
+    assert row.grounds == "disputed" and gone.measurements == ()
+    made, (answer,) = board.board(Book(evaluation=evaluation), words.read(("en",))), Book(evaluation=evaluation).answers
+    assert [each.why for each in answer.missing] == ["taken_away"]
+    assert re.search("finished runs are gone .*: the journal has them", made.beside.plain("en"))
+    assert made.sheets[0].chosen.rows[-1].why.plain("en") == "its finished runs are gone"
+    assert not any("provisional" in chip.text.plain("en") for chip in made.chips)
 
 
 BEGAN, DAY = datetime(2026, 11, 20, 10), timedelta(days=1)

@@ -12,8 +12,6 @@ from evalsuite.report.book import answers as said_room
 from evalsuite.report.book import heading
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.common.section import Subject
-from evalsuite.report.sections.introduction import introduction
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.results.compare import answers
@@ -124,18 +122,6 @@ def test_the_first_screen_says_whose_variants_they_are():
     assert found.sentence.plain("en").startswith("“communication: InfiniBand FDR” is fastest")
     (found,) = verdict.model_findings(alone, SPOKEN)
     assert found.sentence.plain("en").startswith("Only PyTorch was run here")
-
-
-@pytest.mark.parametrize(
-    ("evaluation", "once", "of"), [(synthetic.full, True, None), (synthetic.variants, False, None)]
-)
-def test_the_introduction_says_whether_cases_ran_once_and_whose_variants_are_compared(evaluation, once, of):
-    book = Book(evaluation=evaluation())
-    found = introduction._facts(Subject(book=book, words=SPOKEN))
-    alone = Book(evaluation=reports.evaluation(summary(100.0, FAST), summary(90.0, SLOW)))
-
-    assert (found["once"], found["variants_of"]) == (once, of)
-    assert introduction._variants_of(alone) == "PyTorch"
 
 
 def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):

@@ -1,23 +1,23 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
 import typing
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from evalsuite.core.messages import Message
-from evalsuite.core.model import Case, Protocol, Summary, by_key
+from evalsuite.core.model import Case, Protocol, Summary
 from evalsuite.report.book import why_not_comparable
+from evalsuite.report.book.book import warnings
 from evalsuite.report.text import findings, names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
-from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
+from evalsuite.results.compare.answers import Answer, Apart, Missing
 from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import EQUAL_WITHIN
 from evalsuite.results.measure.summary import FULL_REPEATS
 
-MOST_IN_ORDER = 5
 MOST_BESIDE = 2  # reasons in a headline
 MOST_ELSEWHERE = 3
 SEVERAL = {"zh": "；", "en": "; "}
@@ -31,31 +31,13 @@ class Answered(typing.Protocol):
     def answers(self) -> tuple[Answer, ...]: ...
 
 
-def headlines(book: Answered) -> tuple[Answer, ...]:
-    of_model = by_key((answer.setting.model, answer) for answer in book.answers)
-    return tuple(answer for model in book.models if (answer := compared.headline(of_model.get(model, ()))))
-
-
-def settings(every: Collection[Answer], words: Words) -> dict[Conditions, Rendered]:
-    """The setting of each, by what tells those of a model apart."""
-    texts: dict[Conditions, Rendered] = {}
-    for answers in by_key((answer.setting.model, answer) for answer in every).values():
-        own = list(dict.fromkeys(answer.setting for answer in answers))
-        common = set.intersection(*(set(each.options) for each in own))
-        variants = [answer for answer in answers if answer.scope.among == "variants"]
-        of = {entry.summary.case.framework for answer in variants for entry in answer.ranked}
-        of |= {entry.candidate.framework for answer in variants for entry in answer.missing}
-        for each in own:
-            parts: list[Rendered | str] = [words.same(names.framework(framework)) for framework in of]
-            batch, strong = each.batch_per_device or each.strong_batch or 0, each.strong_batch is not None
-            parts += [names.precision(each.precision), names.bsz(batch, strong=strong)]
-            parts += [words(names.KINDS[each.device])] * (len({other.device for other in own}) > 1)
-            parts += ["XLA"] * bool(each.xla)
-            parts += [options.option(*pair, words) for pair in each.options if pair not in common]
-            if sum(replace(other, protocol=each.protocol) == each for other in own) > 1:
-                parts.append(f"{each.protocol.warmup_steps}+{each.protocol.measured_steps}")
-            texts[each] = options.apart(parts, words)
-    return texts
+def setting(answer: Answer, words: Words) -> Rendered:
+    known, rows = answer.setting, (*answer.ranked, *answer.apart)
+    of = rows[0].summary.case.framework if answer.scope.among == "variants" and rows else None
+    parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
+    batch, strong = known.batch_per_device or known.strong_batch or 0, known.strong_batch is not None
+    parts += [names.precision(known.precision), names.bsz(batch, strong=strong), *["XLA"] * bool(known.xla)]
+    return options.apart([*parts, *(options.option(*pair, words) for pair in known.options)], words)
 
 
 def anchor(answer: Answer) -> str:
@@ -67,26 +49,26 @@ def scale(answer: Answer) -> str:
     return names.scale(rows[0].summary.case) if rows else f"{answer.nodes}×{answer.devices_per_node}"
 
 
-def workers(answer: Answer, words: Words) -> Text:
-    return words("answers.cpus" if answer.setting.device == "cpu" else "answers.gpus", n=numbers.count(answer.devices))
+def value(answer: Answer, item: Ranked | Apart, words: Words) -> Number | Text:
+    beside, own = answer.ranked[0].summary.items_per_s.value, item.summary
+    number = numbers.rounded(own.items_per_s.value, beside).to(names.case_anchor(own.case))
+    return with_signs(number, own, words)
 
 
-def value(answer: Answer, item: Ranked | Apart, words: Words, devices: int = 1) -> Number | Text:
-    """Of one *item*, or of each of so many *devices*; never without its marks."""
-    beside = answer.ranked[0].summary.items_per_s.value / devices
-    number = numbers.rounded(item.summary.items_per_s.value / devices, beside).to(names.case_anchor(item.summary.case))
-    marks = "§" * (item.summary.grounds == "printed") + "○" * item.summary.disturbed + "⚠" * bool(item.flags)
-    return words("answers.flagged_value", value=number, marks=marks) if marks else number
+def with_signs(number: Number, summary: Summary, words: Words) -> Number | Text:
+    """A value has everywhere what it must not be read without."""
+    signs = "§" * (summary.grounds == "printed") + "○" * summary.disturbed + "⚠" * bool(warnings(summary))
+    return words("answers.flagged_value", value=number, marks=signs) if signs else number
 
 
-def passed(answer: Answer, words: Words, devices: int = 1) -> Text:
+def passed(answer: Answer, words: Words) -> Text:
     """Who is not ranked and no slower than the second, without whom no lead is printed."""
     first, *others = answer.passed_over
     why = why_not_comparable.briefly(first.obstacles, words)
     text = words(
         "answers.passed",
         framework=options.candidate_name(answer.candidate(first.summary), answer.scope, words),
-        value=value(answer, first, words, devices),
+        value=value(answer, first, words),
         why_text=why,
     )
     return words("answers.passed_more", passed_text=text, n=numbers.count(len(others))) if others else text
@@ -98,11 +80,6 @@ def sentence(answer: Answer, words: Words) -> Text:
     first = answer.ranked[0].summary
     fewest, most = (of(answer.compared, key=lambda summary: summary.n) for of in (min, max))
     repeats = "–".join(dict.fromkeys((str(fewest.n), str(most.n))))
-    order: list[object] = [
-        words("answers.with_value", framework=_named(answer, each.summary, words), value=value(answer, each, words))
-        for each in answer.ranked
-    ]
-    order[MOST_IN_ORDER:] = ["…"] * (len(order) > MOST_IN_ORDER)
     values: dict[str, object] = {
         "first": _named(answer, first, words),
         "value": value(answer, answer.ranked[0], words),
@@ -110,14 +87,12 @@ def sentence(answer: Answer, words: Words) -> Text:
         "n": replace(numbers.count(fewest.n), text=repeats),
         "frameworks": words.listed(_named(answer, entry.summary, words) for entry in answer.leaders),
         "values": words.listed(value(answer, entry, words) for entry in answer.leaders),
-        "order": words.ordered(order, answer.steps if answer.fewest > 1 else (True,) * len(order)),
     }
     if answer.lead is not None:
         values["lead"] = numbers.gain(answer.lead)
     if (pair := answer.lead_pair) and answer.second:
         values["second"] = _named(answer, pair.second, words)
         values["second_value"] = value(answer, answer.second, words)
-        values["all"] = numbers.count(len(answer.ranked))
         values["rounds"] = numbers.count(pair.compared.rounds)
     if answer.why and not answer.level:
         values["why_text"] = _why(answer, words)
@@ -130,15 +105,6 @@ def sentence(answer: Answer, words: Words) -> Text:
         key = "alone"
     if unstated(answer):
         key = "unstated"
-    elif answer.outcome == "not_comparable":
-        each_by_its_best: dict[Candidate, Rendered] = {}
-        entries: list[Ranked | Apart] = [*answer.ranked, *answer.apart]
-        for entry in sorted(entries, key=lambda entry: -entry.summary.items_per_s.value):
-            named = _named(answer, entry.summary, words)
-            said = words("answers.with_value", framework=named, value=value(answer, entry, words))
-            if entry.summary.unit == first.unit:
-                each_by_its_best.setdefault(answer.candidate(entry.summary), said)
-        values["order"] = words.listed(each_by_its_best.values())
     said = words.pick(f"answers.{key}", values)
     if not answer.passed_over:
         return said
@@ -213,8 +179,8 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
     reasons = [words("answers.closed", said_text=each) for each in unranked]
     for entry in answer.leaders:
-        if entry.flags:
-            rules = words.listed(findings.rule(code, words) for code in entry.flags[:MOST_BESIDE])
+        if codes := warnings(entry.summary):
+            rules = words.listed(findings.rule(code, words) for code in codes[:MOST_BESIDE])
             reasons.append(words("answers.flagged", framework=_named(answer, entry.summary, words), rules=rules))
     reasons += [_few(answer, entry, words) for entry in answer.few]
     reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
@@ -250,7 +216,9 @@ def _apart(answer: Answer, entry: Apart, words: Words) -> Text:
             recipe=names.visible(entry.summary.case.recipe),
             value=value(answer, entry, words),
         )
-    why = words.listed(why_not_comparable.sentence(each, words) for each in entry.obstacles[:2])
+    why = words.listed(
+        why_not_comparable.sentence(each, words) for each in why_not_comparable.weightiest(entry.obstacles)
+    )
     return words("answers.apart", value=value(answer, entry, words), why=why)
 
 

@@ -12,7 +12,7 @@ from evalsuite.core import paths
 from evalsuite.core.findings import BusyMachine
 from evalsuite.core.model import Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
-from evalsuite.report.book.book import Book
+from evalsuite.report.book.book import Book, warnings
 from evalsuite.report.book.changes import changes
 from evalsuite.report.book.tally import tally
 from evalsuite.report.text import findings, names, numbers, options
@@ -21,7 +21,7 @@ from evalsuite.report.text.words import ALIKE, Rendered, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Conditions
-from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked, flags, speed
+from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked, speed
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure.summary import FULL_REPEATS
@@ -70,14 +70,14 @@ class BoardRow:
         if self.summary is None:
             return (self.name, *[nothing] * 4, notes)
         summary, spread = self.summary, numbers.interval(self.summary.items_per_s, numbers.rounded)
-        unit = [names.visible(summary.unit)] * self.unlike
+        number, unit = numbers.throughput(speed(summary)).to(self.ref), [names.visible(summary.unit)] * self.unlike
         n = words("answers.runs", n=numbers.count(summary.n))
         efficiency: list[object] = [self.efficiency if self.efficiency else NOTHING]
         if self.efficiency and summary.base and summary.base.total_devices > 1:
             efficiency.append(words("board.based", scale=names.scale(summary.base)))
         return (
             self.name,
-            replace(words.listed([numbers.throughput(speed(summary)).to(self.ref), *unit]), separators=" "),
+            replace(words.listed([answers.with_signs(number, summary, words), *unit]), separators=" "),
             options.apart([*([words.same(spread.text)] if spread else []), n], words),
             words.listed([numbers.percent(self.ratio)]) if self.ratio is not None and not self.withheld else nothing,
             replace(words.listed(efficiency), separators=" "),
@@ -123,6 +123,11 @@ class BoardSheet:
     chosen: BoardTable
 
     @property
+    def in_order(self) -> Sequence[BoardTable]:
+        """The one that says most, then the others."""
+        return [self.chosen, *(table for table in self.tables if table is not self.chosen)]
+
+    @property
     def curves(self) -> Mapping[str, BoardRow]:
         """Series → the row of its largest scale, of those measured at several."""
         rows = (row for table in self.tables for row in table.rows if row.summary and len(row.curve) > 1)
@@ -146,7 +151,7 @@ class Board:
     def sentences_of(self, table: BoardTable) -> list[Rendered]:
         """The sentences of a table, beyond what the finding has said."""
         first = self.finding.words.languages[0]
-        told = table.sentence.plain(first) == self.finding.plain(first)
+        told = self.finding.plain(first).endswith(table.sentence.plain(first))
         if told or not table.answer.ranked:
             return []
         beside = table.beside if table.beside is not self.beside else None
@@ -169,12 +174,19 @@ def board(book: Book, words: Words) -> Board:
     maker = _Maker(book, words)
     sheets = maker.sheets()
     finding, beside, again = _finding(book, sheets, words)
-    chips, counts = [*_chips(book, [table for sheet in sheets for table in sheet.tables], words)], tally(book)
-    if book.evaluation.campaigns and counts["runs_made"] < counts["runs_planned"]:
+    counts, said = tally(book), list[Rendered]()
+    chips = [*_chips(book, [table for sheet in sheets for table in sheet.tables], counts, words)]
+    if gone := counts["gone"]:
+        of = by_key((book.planned_of.get(run.rpartition("/r")[0]), run) for run in gone)
+        cases = words.listed(f"{names.framework(case.framework)} {names.scale(case)}" for case in of if case)
+        said.append(words("board.gone", n=numbers.count(len(gone)), cases=cases))
+        chips.insert(0, Chip(text=words("board.chip_gone", n=numbers.count(len(gone))), good=False))
+    if counts["runs_left"]:
         known = {"made": numbers.count(counts["runs_made"]), "all": numbers.count(counts["runs_planned"])}
-        said = words("board.provisional", **known)
-        beside, again = words.sentences([said, beside]) if beside else said, None  # it is being run
+        said.append(words("board.provisional", **known))
         chips.insert(0, Chip(text=words("board.chip_provisional", **known), good=False))
+        again = None  # it is being run
+    beside = words.sentences([*said, *filter(None, [beside])]) if said else beside
     return Board(finding=finding, beside=beside, again=again, chips=tuple(chips), sheets=sheets)
 
 
@@ -183,6 +195,8 @@ class _Maker:
         self.book, self.words = book, words
         self.trained = _trained(book)
         self.losses = {ladder.last.case.id: ladder for ladder in book.ladders}
+        hardware = {run.environment.hardware for run in book.measurements if run.environment}
+        self.several_machines = len(hardware) > 1
         self.curves = by_key((row.case.series, row) for row in book.valid)
         places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
         works = by_key((compared.work_of(compared.setting_of(case, of)), of.candidate(case)) for case, of in places)
@@ -233,7 +247,7 @@ class _Maker:
         beside = [each for each in (needed, sure) if each]
         return BoardTable(
             answer=answer,
-            setting=self._setting(answer.setting, settings),
+            setting=options.apart([self._setting(answer.setting, settings), *self._machine(every)], self.words),
             sentence=answers.sentence(answer, self.words),
             beside=self.words.sentences(beside) if beside else None,
             rows=(
@@ -277,6 +291,11 @@ class _Maker:
         if len({each.protocol for each in others}) > 1:
             parts.append(f"{setting.protocol.warmup_steps}+{setting.protocol.measured_steps}")
         return options.apart(parts, self.words)
+
+    def _machine(self, rows: Iterable[Summary]) -> list[str]:
+        """Of the first of them, where the report is of several."""
+        of = next((run.environment for row in rows for run in row.measurements if run.environment), None)
+        return [names.visible(str(of))] if of and self.several_machines else []
 
     def _row(self, answer: Answer, summary: Summary, name: Rendered) -> BoardRow:
         leader = answer.ranked[0].summary if answer.ranked else summary
@@ -324,6 +343,8 @@ class _Maker:
 
     def _marks(self, summary: Summary, unlike: set[str]) -> Iterable[Rendered]:
         words = self.words
+        said = {summary.doubts[0].split()[0]} if fairness.CLOCKS in unlike and summary.doubts else set[str]()
+        yield from (findings.rule(code, words) for code in warnings(summary) if code not in said)
         if summary.origin in PUBLISHED and not self.book.published:  # else a chip says it of all
             yield words(f"board.{summary.origin}")
         elif summary.grounds == "printed" and fairness.GROUNDS not in unlike:
@@ -333,9 +354,6 @@ class _Maker:
         told = len(self.trained) == 1 or summary.trained == "did_not_train"  # by a chip of all, or by its rule
         if summary.origin not in PUBLISHED and not told:
             yield words(f"values.trained.{summary.trained}")
-        of_machine = {each.code for run in summary.measurements for each in run.findings if each.question == 6}
-        said = {summary.doubts[0].split()[0]} if fairness.CLOCKS in unlike and summary.doubts else set[str]()
-        yield from (findings.rule(code, words) for code in flags(summary) if code not in of_machine | said)
 
     def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool, str], ...]:
         rows = sorted(self.curves[summary.case.series], key=lambda row: row.case.total_devices)
@@ -393,7 +411,7 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
         none = words("board.nothing_valid", n=numbers.count(made)) if made else words("headlines.none_made")
         return none, None, None
     if len(sheets) == 1:
-        return _changed(book, shown[0], words) or shown[0].sentence, shown[0].beside, None
+        return _changed(book, shown[0], words) or _at(sheets[0], words), shown[0].beside, None
     if not tested:
         lone = all(len(table.answer.ranked) + len(table.answer.apart) < 2 for table in shown)
         return (
@@ -402,6 +420,14 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
             None,
         )
     return _of_several(tested, words), None, None
+
+
+def _at(sheet: BoardSheet, words: Words) -> Rendered:
+    """Its sentence, with the scale where there are several."""
+    table = sheet.chosen
+    if len(sheet.tables) == 1 or not table.answer.ranked:
+        return table.sentence
+    return words("board.at_scale", scale=table.scale, said_text=table.sentence)
 
 
 def _changed(book: Book, table: BoardTable, words: Words) -> Rendered | None:
@@ -465,7 +491,7 @@ def _trained(book: Book) -> Sequence[Trained]:
     return [*dict.fromkeys(row.trained for row in book.valid if row.origin not in PUBLISHED)]
 
 
-def _chips(book: Book, tables: Sequence[BoardTable], words: Words) -> Iterable[Chip]:
+def _chips(book: Book, tables: Sequence[BoardTable], total: Mapping[str, int], words: Words) -> Iterable[Chip]:
     """On how much all of it rests: each is red where it is less than it should be."""
     rows = book.valid
     if not rows:
@@ -482,11 +508,9 @@ def _chips(book: Book, tables: Sequence[BoardTable], words: Words) -> Iterable[C
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
         counted = {"n": numbers.count(len(cited)), "all": numbers.count(len(rows))}
         yield Chip(text=words(f"board.chip_{kind}", **counted), good=False)
-    read = [any(use.resource == "cpu" for use in run.utilisation) for run in book.measurements]  # of the whole machine
-    sampled = [run for run, of_host in zip(book.measurements, read, strict=True) if of_host or run.probe_s is not None]
-    if sampled:
-        busy = sum(run.disturbed for run in sampled)
-        counted = {"n": numbers.count(busy), "all": numbers.count(len(sampled))}
+    if total["runs_sampled"]:
+        busy = total["runs_disturbed"]
+        counted = {"n": numbers.count(busy), "all": numbers.count(total["runs_sampled"])}
         yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
     clocked = [row for row in rows if row.grounds not in OTHERS]
     if clocked and any(len({row.framework for row in table.rows if row.summary}) > 1 for table in tables):

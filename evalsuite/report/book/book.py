@@ -147,8 +147,8 @@ class Book:
         summary = self.summary_of.get(case.id)
         if isinstance(summary, Summary):
             return "value"
-        if summary is not None and summary.measurements:
-            return ended(summary.measurements)
+        if summary is not None:
+            return ended(summary.measurements) if summary.measurements else "taken_away"
         if case.id in self.skip_of:
             return self.skip_of[case.id].kind
         return "not_run" if case.id in self.planned_of else "not_planned"
@@ -159,9 +159,15 @@ class Book:
             marks.append("partial")
         if summary.disturbed:
             marks.append("disturbed")
-        if decisions.flags(summary):
+        if warnings(summary):
             marks.append("flagged")
         return tuple(marks)
+
+
+def warnings(summary: Summary) -> tuple[str, ...]:
+    """The codes that ⚠ stands for: those of its flags that ○ does not say."""
+    of_machine = {each.code for run in summary.measurements for each in run.findings if each.question == 6}
+    return tuple(code for code in decisions.flags(summary) if code not in of_machine)
 
 
 def applies(verdict: Verdict) -> bool:

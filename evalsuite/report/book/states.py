@@ -8,13 +8,24 @@ from typing import Literal
 from evalsuite.core.model import Measurement
 
 State = Literal[
-    "value", "oom", "unsupported", "not_planned", "not_run", "failed", "timed_out", "invalid", "no_base", "missing"
+    "value",
+    "oom",
+    "unsupported",
+    "not_planned",
+    "not_run",
+    "taken_away",
+    "failed",
+    "timed_out",
+    "invalid",
+    "no_base",
+    "missing",
 ]
 GLYPHS: Mapping[str, str] = {
     "oom": "OOM",
     "unsupported": "N/S",
     "not_planned": "—",
     "not_run": "·",
+    "taken_away": "∅",
     "failed": "✗",
     "timed_out": "⌛",
     "invalid": "⊘",

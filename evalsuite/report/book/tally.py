@@ -3,6 +3,8 @@
 from collections import Counter
 from typing import Any
 
+from evalsuite.core.findings import RunTakenAway
+from evalsuite.core.model import Measurement
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import WORST_FIRST, run_state
 from evalsuite.report.text import numbers
@@ -16,19 +18,34 @@ def tally(book: Book) -> dict[str, Any]:
     valid, skipped = book.valid_of.keys(), book.skip_of.keys() - book.valid_of.keys()
     if len(valid) != len(book.valid):
         raise ValueError("two summaries of one case id: a count would be impossible")
-    runnable = len(book.planned) - len(skipped)
+    runnable = [case.id for case in book.planned if case.id not in skipped]
+    made, least = {run.run.id for run in book.measurements}, book.evaluation.repeats if book.evaluation.campaigns else 0
+    taken = [each for each in book.findings if isinstance(each, RunTakenAway)]
+    gone = sorted({place for each in taken for place in (each.where, *each.also)} - made)
+    here = Counter(run.rpartition("/r")[0] for run in (*made, *gone))
+    planned = sum(max(least, here[case]) for case in runnable)
     return {
         "cases_planned": len(book.planned),
         "cases_valid": len(valid),
         "cases_partial": sum(summary.partial for summary in book.valid),
         "cases_skipped": len(skipped),
-        "cases_without": runnable - len(valid),  # begun or planned, and without a valid run
-        "runs_planned": max(runnable * book.evaluation.repeats, len(book.measurements)),
-        "runs_made": len(book.measurements),
+        "cases_without": len(runnable) - len(valid),  # begun or planned, and without a valid run
+        "runs_planned": planned,
+        "runs_made": len(made),
+        "runs_gone": len(gone),  # finished, by the journal
+        "runs_left": planned - len(made) - len(gone),
+        "runs_sampled": sum(map(_is_sampled, book.measurements)),
+        "runs_disturbed": sum(run.disturbed for run in book.measurements),
+        "gone": gone,
         "runs_valid": states["value"],
         "runs_by_state": [(state, states[state]) for state in WORST_FIRST if states[state]],
         "findings_by_severity": [(name, severities[name]) for name in ("exclude", "flag", "note") if severities[name]],
     }
+
+
+def _is_sampled(run: Measurement) -> bool:
+    """Whether it is known if other programs used its machine."""
+    return run.disturbed or run.probe_s is not None or any(use.resource == "cpu" for use in run.utilisation)
 
 
 def coverage(book: Book, words: Words) -> Text:

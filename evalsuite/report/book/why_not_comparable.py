@@ -85,5 +85,10 @@ def brief(obstacle: Obstacle, words: Words) -> Rendered:
     return words("models.option", name_text=name(obstacle, words), value=side)
 
 
+def weightiest(obstacles: Sequence[Obstacle], n: int = 2) -> Sequence[Obstacle]:
+    """What alone bars a value from any rank before what it is merely set apart by."""
+    return sorted(obstacles, key=lambda each: BY_NAME.index(each.key) if each.key in BY_NAME else len(BY_NAME))[:n]
+
+
 def briefly(obstacles: Sequence[Obstacle], words: Words) -> Rendered:
-    return words.listed(brief(each, words) for each in obstacles[:2])
+    return words.listed(brief(each, words) for each in weightiest(obstacles))

@@ -95,7 +95,7 @@ def _board(made: Board, sentences: Words) -> Iterable[Sequence[str | None]]:
     yield [_in_each(chip.text) for chip in made.chips]
     heads = [_in_each(head) for head in board.heads(sentences)]
     for sheet in made.sheets:
-        for table in sheet.tables:
+        for table in sheet.in_order:
             yield []
             yield [_in_each(options.apart([sheet.title, table.setting, table.scale, table.unit], sentences))]
             yield from ([_in_each(line)] for line in made.sentences_of(table))

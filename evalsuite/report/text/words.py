@@ -9,7 +9,7 @@ data and are escaped.
 import functools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ HTML_LANG = {"zh": "zh-CN", "en": "en"}
 TAG = re.compile(r"<[^>]*>")
 BETWEEN_SENTENCES = {"zh": "", "en": " "}
 BETWEEN_CLAUSES = {"zh": "，", "en": ", "}
-GREATER, ALIKE = Markup(" > "), " ≈ "
+ALIKE = " ≈ "
 TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
@@ -74,12 +74,6 @@ class Words:
     def listed(self, items: Iterable[Any]) -> "Listed":
         """*items* one after the other: A、B、C in Chinese, A, B, C in English."""
         return Listed(words=self, items=tuple(items))
-
-    def ordered(self, items: Sequence[Any], told: Iterable[bool]) -> "Listed":
-        """*items* from the highest to the lowest; *told*: whether each but the first differs: A > B ≈ C."""
-        signs = (GREATER if each else ALIKE for each in told)
-        behind = (part for pair in zip(signs, items[1:], strict=False) for part in pair)
-        return Listed(words=self, items=(*items[:1], *behind), separators="")
 
     def sentences(self, items: Iterable[Any]) -> "Listed":
         return Listed(words=self, items=tuple(items), separators=BETWEEN_SENTENCES)

@@ -4,7 +4,6 @@ import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Literal
 
 from evalsuite.core.model import Case, Device, Precision, Protocol, Row, Skip, Summary, Unmeasured, by_key
@@ -16,7 +15,7 @@ from evalsuite.results.measure.summary import failed_runs
 
 FAILED_RUNS = "failed_runs"  # the obstacle that only some of the runs are left over
 Place = tuple["Conditions", int, int]  # and nodes, devices of each
-Absence = Literal["unsupported", "not_run", "no_valid_run", "elsewhere", "not_planned"]
+Absence = Literal["unsupported", "not_run", "no_valid_run", "taken_away", "elsewhere", "not_planned"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,10 +87,6 @@ class Answer(Ranking):
         return any(self.candidate(apart.summary) not in ranked for apart in self.apart)
 
     @property
-    def fewest(self) -> int:
-        return min((entry.summary.n for entry in self.ranked if entry.judged), default=0)
-
-    @property
     def ahead(self) -> tuple[str, ...]:
         """The ids of the cases that lead where others are known to be behind: all that is bold."""
         told = self.known in ("ahead", "equal") and self.next
@@ -143,10 +138,6 @@ class Answer(Ranking):
     def decision(self, higher: Ranked, lower: Ranked) -> Decision:
         rivals = [entry.summary for entry in self.ranked]
         return decisions.decide(higher.summary, lower.summary, rivals, self.scope.purpose)
-
-    @property
-    def steps(self) -> tuple[bool, ...]:
-        return tuple(self.decision(higher, lower).compared.behind for higher, lower in pairwise(self.ranked))
 
 
 @dataclass(kw_only=True)
@@ -327,10 +318,11 @@ class _Absences:
         own = [case for case in asked.cases.values() if asked.scope.candidate(case) == candidate]
         if row := next((self.unmeasured[case.id] for case in own if case.id in self.unmeasured), None):
             reason = next((run.reason for run in row.measurements if run.reason), "")
-            return Missing(candidate=candidate, why="no_valid_run", case=row.case, reason=reason)
+            why: Absence = "no_valid_run" if row.measurements else "taken_away"
+            return Missing(candidate=candidate, why=why, case=row.case, reason=reason)
         if skip := next((self.skipped[case.id] for case in own if case.id in self.skipped), None):
             return Missing(candidate=candidate, why=skip.kind, case=skip.case, reason=skip.reason)
         if own:
             return Missing(candidate=candidate, why="not_run", case=own[0])
-        why: Absence = "elsewhere" if others else "not_planned"
+        why = "elsewhere" if others else "not_planned"
         return Missing(candidate=candidate, why=why, others=others)

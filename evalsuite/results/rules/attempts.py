@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.model import Attempt, CampaignStart, Finding, Measurement, Run, by_key
+from evalsuite.core.model import Attempt, CampaignStart, Case, Finding, Measurement, Run, by_key
 from evalsuite.results.measure import plausibility
 from evalsuite.results.measure.measuring import Measured
 from evalsuite.runs.endings import ENDED_WELL
@@ -115,6 +115,17 @@ def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
             yield rules.JournalBroken(campaign=place.id, where=run)
 
 
+def lost(recorded: Recorded, commands: Mapping[str, RunCommand]) -> list[Case]:
+    """Of the plans of all starts: those that were finished, and of which no run is here."""
+    taken = {each.where for each in _gone(recorded, commands) if isinstance(each, rules.RunTakenAway)}
+    ids = {run.partition("/")[0] for run in taken} - {run.partition("/")[0] for run in commands}
+    return [
+        case
+        for case in dict.fromkeys(case for start in recorded.campaigns for case in start.plan.cases)
+        if case.id in ids
+    ]
+
+
 def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
     """What the plans of the starts say: earlier evaluations, repeats added, rounds and cases that the folder lacks,
     whether journal and last plan were made anew or not.
@@ -126,9 +137,7 @@ def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[F
     asked = by_key((case, start) for start in recorded.campaigns if start.id in ran for case in start.plan.cases)
     measured = {run.partition("/")[0] for run in commands}
     here = by_key((run.rpartition("/r")[0], run) for run in {*commands, *(each.run for each in recorded.attempts)})
-    taken = (each.where for each in _gone(recorded, commands) if isinstance(each, rules.RunTakenAway))
-    lost = {run.partition("/")[0] for run in taken} - measured
-    gone = {(case.model, case.scale): case.id for case in asked if case.id in lost}
+    gone = {(case.model, case.scale): case.id for case in lost(recorded, commands)}
     for case, starts in asked.items():
         most = [start.plan.most_repeats or start.plan.repeats for start in starts]
         if max(most) > most[0] and case.id in measured:

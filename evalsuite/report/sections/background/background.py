@@ -7,7 +7,6 @@ from evalsuite.report.book.participants import is_stated
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.introduction import introduction
 from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered
 from evalsuite.results.measure import facts
@@ -29,13 +28,23 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> Mapping[str, object]:
     return {
         "platform": platform(subject),
-        "scripts": None if subject.book.evaluation.document else introduction.scripts_of(subject),
+        "scripts": scripts_of(subject),
         "unstated": not any(map(is_stated, (member for model in subject.models for member in model.participants))),
         "models": subject.models,
         "data_sets": data_sets(subject),
         "machines": machines(subject.book),
         "scales": names.scales(case for block in subject.blocks for case in block.cases),
     }
+
+
+def scripts_of(subject: Subject) -> str | None:
+    """The key of the sentence that says whose scripts ran."""
+    kinds = {participant.kind for model in subject.models for participant in model.participants if participant.kind}
+    if not kinds <= {"reference", "official"}:
+        return "background.elsewhere"
+    if kinds == {"reference", "official"}:
+        return "background.both_kinds"
+    return ("background.reference_only" if "reference" in kinds else "background.official_only") if kinds else None
 
 
 def data_sets(subject: Subject) -> Mapping[str, Rendered]:

@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from evalsuite.core.documents import HostEnvironment
+from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
 from evalsuite.results.measure import facts
 
+MOST_NAMED = 2  # in the head
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib0, ibp65s0, as Linux names them
 
@@ -41,10 +44,10 @@ def one_line(book: Book, words: Words) -> Listed | None:
         said = filter(None, (facts.believed(run.facts).get("device_model") for run in book.measurements))
         devices = [words("background.stated_device", name=name) for name in sorted({fact.value for fact in said})]
         return words.listed(devices) if devices else None
-    parts = list(_short(hosts[0], words))
-    if len(hosts) > 1:
-        parts.append(words("background.more_machines", n=numbers.count(len(hosts) - 1)))
-    return words.listed(parts) if parts else None
+    said = [words.listed(parts) for host in hosts[:MOST_NAMED] if (parts := [*_short(host, words)])]
+    if len(hosts) > MOST_NAMED:
+        said.append(words("background.more_machines", n=numbers.count(len(hosts) - MOST_NAMED)))
+    return replace(words.listed(said), separators=SEVERAL) if said else None
 
 
 def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:

@@ -13,9 +13,9 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips")
-OF_MADE_HERE = ("runs_planned", "runs_made")
+OF_MADE_HERE = ("runs_planned", "runs_made", "runs_gone", "runs_valid", "runs_sampled", "runs_disturbed")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
-COUNTED = (*OF_CASES, *OF_MADE_HERE, "runs_valid")
+OF_PLAN = ("runs_planned", "runs_gone")  # known by its journal alone
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -36,8 +36,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     book = subject.book
     return {
         "tally": tally(book),
-        # published figures have no planned runs
-        "counted": [key for key in COUNTED if not (book.published and key in OF_MADE_HERE)],
+        "counted": [*OF_CASES, *(key for key in OF_MADE_HERE if _counts(key, book))],
         "broken": broken_rules(book),
         "place": partial(place, book),
         "state_of": states.how,
@@ -48,6 +47,11 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "campaigns": book.evaluation.campaigns,
         "superseded": book.evaluation.superseded,
     }
+
+
+def _counts(key: str, book: Book) -> bool:
+    """Published figures have no runs that were made here."""
+    return bool(book.evaluation.campaigns) if key in OF_PLAN else not book.published or key == "runs_valid"
 
 
 def _finding(rules: Sequence[BrokenRule], words: Words) -> Text | None:

@@ -16,13 +16,13 @@ from evalsuite.report.sections.common.section import Subject, low_and_high
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Rendered, Text, Words
+from evalsuite.results.compare import answers as compared
 
 TALL = 1.2  # efficiency at the top of a sparkline
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFinding:
-    ref: str
     model: str
     about: Rendered
     sentence: Text
@@ -109,14 +109,14 @@ def spark(row: BoardRow, sheet: BoardSheet) -> Mapping[str, Any]:
 
 def model_findings(book: answers.Answered, words: Words) -> tuple[ModelFinding, ...]:
     """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
-    labels = answers.settings(book.answers, words)
+    of_model = by_key((answer.setting.model, answer) for answer in book.answers)
     return tuple(
         ModelFinding(
-            ref=answers.anchor(answer),
             model=names.model(answer.setting.model),
-            about=words("answers.about", setting=labels[answer.setting], scale=answers.workers(answer, words)),
+            about=words("answers.about", setting=answers.setting(answer, words), scale=answers.scale(answer)),
             sentence=answers.sentence(answer, words),
             beside=answers.reason_beside(answer, words),
         )
-        for answer in answers.headlines(book)
+        for model in book.models
+        if (answer := compared.headline(of_model.get(model, ())))
     )
