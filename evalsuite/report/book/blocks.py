@@ -171,6 +171,8 @@ def _by_unit(book: Book, group: list[Case]) -> Iterable[Block]:
 def _block(book: Book, group: list[Case], unit: str) -> Block:
     first = group[0]
     scales = sorted({(case.nodes, case.devices_per_node) for case in group}, key=lambda s: (s[0] * s[1], s[0]))
+    series = {case.series: case for case in sorted(group, key=names.case_order)}.values()
+    recipes = by_key((case.framework, case.recipe) for case in series)
     return Block(
         book=book,
         model=first.model,
@@ -181,16 +183,10 @@ def _block(book: Book, group: list[Case], unit: str) -> Block:
         options=first.options,
         protocol=first.protocol,
         unit=unit,
-        columns=_columns(group),
+        columns=tuple(Column(example=each, show_recipe=len({*recipes[each.framework]}) > 1) for each in series),
         scales=tuple(scales),
         cases=tuple(sorted(group, key=names.case_order)),
     )
-
-
-def _columns(group: list[Case]) -> tuple[Column, ...]:
-    series = {case.series: case for case in sorted(group, key=names.case_order)}
-    recipes = by_key((case.framework, case.recipe) for case in series.values())
-    return tuple(Column(example=case, show_recipe=len({*recipes[case.framework]}) > 1) for case in series.values())
 
 
 @dataclass(frozen=True, kw_only=True)

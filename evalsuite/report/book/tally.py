@@ -4,7 +4,6 @@ from collections import Counter
 from typing import Any
 
 from evalsuite.core.findings import RunTakenAway
-from evalsuite.core.model import Measurement
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import WORST_FIRST, run_state
 from evalsuite.report.text import numbers
@@ -20,6 +19,8 @@ def tally(book: Book) -> dict[str, Any]:
         raise ValueError("two summaries of one case id: a count would be impossible")
     runnable = [case.id for case in book.planned if case.id not in skipped]
     made, least = {run.run.id for run in book.measurements}, book.evaluation.repeats if book.evaluation.campaigns else 0
+    told = ((run, {use.resource for use in run.utilisation}) for run in book.measurements)
+    sampled = [run for run, of in told if run.disturbed or run.probe_s is not None or "cpu" in of]  # others would show
     taken = [each for each in book.findings if isinstance(each, RunTakenAway)]
     gone = sorted({place for each in taken for place in (each.where, *each.also)} - made)
     here = Counter(run.rpartition("/r")[0] for run in (*made, *gone))
@@ -34,18 +35,13 @@ def tally(book: Book) -> dict[str, Any]:
         "runs_made": len(made),
         "runs_gone": len(gone),  # finished, by the journal
         "runs_left": planned - len(made) - len(gone),
-        "runs_sampled": sum(map(_is_sampled, book.measurements)),
+        "runs_sampled": len(sampled),
         "runs_disturbed": sum(run.disturbed for run in book.measurements),
         "gone": gone,
         "runs_valid": states["value"],
         "runs_by_state": [(state, states[state]) for state in WORST_FIRST if states[state]],
         "findings_by_severity": [(name, severities[name]) for name in ("exclude", "flag", "note") if severities[name]],
     }
-
-
-def _is_sampled(run: Measurement) -> bool:
-    """Whether it is known if other programs used its machine."""
-    return run.disturbed or run.probe_s is not None or any(use.resource == "cpu" for use in run.utilisation)
 
 
 def coverage(book: Book, words: Words) -> Text:

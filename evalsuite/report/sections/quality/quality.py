@@ -13,9 +13,10 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips")
-OF_MADE_HERE = ("runs_planned", "runs_made", "runs_gone", "runs_valid", "runs_sampled", "runs_disturbed")
+OF_MADE_HERE = ("runs_made", "runs_sampled", "runs_disturbed")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
 OF_PLAN = ("runs_planned", "runs_gone")  # known by its journal alone
+COUNTED = (*OF_CASES, "runs_planned", "runs_made", "runs_gone", "runs_valid", "runs_sampled", "runs_disturbed")
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -34,9 +35,10 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     book = subject.book
+    unknown = (*(OF_MADE_HERE if book.published else ()), *(() if book.evaluation.campaigns else OF_PLAN))
     return {
         "tally": tally(book),
-        "counted": [*OF_CASES, *(key for key in OF_MADE_HERE if _counts(key, book))],
+        "counted": [key for key in COUNTED if key not in unknown],
         "broken": broken_rules(book),
         "place": partial(place, book),
         "state_of": states.how,
@@ -47,11 +49,6 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "campaigns": book.evaluation.campaigns,
         "superseded": book.evaluation.superseded,
     }
-
-
-def _counts(key: str, book: Book) -> bool:
-    """Published figures have no runs that were made here."""
-    return bool(book.evaluation.campaigns) if key in OF_PLAN else not book.published or key == "runs_valid"
 
 
 def _finding(rules: Sequence[BrokenRule], words: Words) -> Text | None:

@@ -70,7 +70,8 @@ def _of_block(block: Block) -> Iterable[StepTimes]:
         ours = [(summary, breakdown) for summary, breakdown in timed if breakdown.of == of]
         if ours:
             phases = _phases([breakdown for _, breakdown in ours])
-            form = _form([breakdown for _, breakdown in ours])
+            longest_s = max(spent.seconds for _, spent in ours)
+            form = numbers.seconds if longest_s >= SECONDS_FROM else numbers.milliseconds
             rows = tuple(_row(row, breakdown, phases, form) for row, breakdown in ours)
             yield StepTimes(
                 block=block,
@@ -86,10 +87,6 @@ def _phases(breakdowns: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ..
     outer = sorted((name for name in parents if parents[name] not in parents), key=order.__getitem__)
     inner = {name: sorted((n for n in parents if parents[n] == name), key=order.__getitem__) for name in outer}
     return tuple((name, parents[name]) for phase in outer for name in (phase, *inner[phase]))
-
-
-def _form(breakdowns: Sequence[Breakdown]) -> Form:
-    return numbers.seconds if max(spent.seconds for spent in breakdowns) >= SECONDS_FROM else numbers.milliseconds
 
 
 def _row(summary: Summary, spent: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form) -> StepRow:

@@ -6,7 +6,7 @@ from evalsuite.report.book import why_not_comparable
 from evalsuite.report.book.changes import Change, changes
 from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text.words import Text, Words
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -17,13 +17,12 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="variants",
             title=words("variants.title"),
             template="variants/variants.html.j2",
-            facts=lambda: {"rows": rows, "why": _why},
+            facts=lambda: {
+                "rows": rows,
+                "why": [[why_not_comparable.sentence(each, words) for each in change.obstacles] for change in rows],
+            },
             finding=lambda _: _finding(rows, words),
         )
-
-
-def _why(change: Change, words: Words) -> Listed:
-    return words.listed(why_not_comparable.sentence(each, words) for each in change.obstacles)
 
 
 def _finding(changed: Sequence[Change], words: Words) -> Text:
