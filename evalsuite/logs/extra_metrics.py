@@ -1,14 +1,14 @@
 """The script's own figures next to its steps: utilisation, TFLOP/s, memory, the wait for data."""
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalsuite.contracts.dialect import Dialect, Line
 from evalsuite.core import paths
 from evalsuite.logs.text.logfile import Unreadable, chunks
-from evalsuite.logs.text.records import matches, rate_of
+from evalsuite.logs.text.records import matches, positive, rate_of
 
 MOST_BYTES = 4 << 20  # of a log without a window, so much is looked at
 
@@ -43,7 +43,9 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
         for text in _texts(path, dialect, first_line or 1, last_line):
             for name, line, factor in columns:
                 said = (line.read(match) for match in line.compiled.finditer(text))
-                values = (rate_of(fields) for fields in said if fields is not None)
+                values: Iterable[float | None] = (rate_of(fields) for fields in said if fields is not None)
+                if line.groups == ("rate",) and line.fields is None:
+                    values = map(positive, line.compiled.findall(text))  # in half the time
                 figures.setdefault(name, []).extend(value * factor for value in values if value is not None)
     except Unreadable:
         pass  # what was found before is shown; the reading says that the log cannot be read to its end

@@ -140,10 +140,11 @@ def _digits(value: float, printed: bytes = b"") -> int:
 
 
 def _unlearnt(losses: Sequence[float], printed: bytes, cross_entropy: bool) -> Iterator[Finding]:
-    values = len({*losses})
-    nothing = max(map(abs, losses)) < LossConstant.least
+    unlike = {*losses}
+    values = len(unlike)
+    nothing = max(map(abs, unlike)) < LossConstant.least
     few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
-    if nothing or (few and max(_digits(loss, printed) for loss in losses) >= LossConstant.digits):
+    if nothing or (few and max(_digits(loss, printed) for loss in unlike) >= LossConstant.digits):
         yield LossConstant(steps=len(losses), values=1 if nothing else values, loss=losses[-1])
         return
     below = [loss for loss in losses if loss < -LossConstant.least]

@@ -40,14 +40,13 @@ def _at(value: Any, names: tuple[str | int, ...]) -> Any:
     for name in names:
         if value is None:
             return None
-        if isinstance(name, int):
-            value = value[name]
-        elif isinstance(value, dict):
+        kind = type(value)
+        if kind is dict:
             value = value.get(name)
-        elif isinstance(value, Unmeasured):
-            value = getattr(value, name, None)
+        elif isinstance(name, int):
+            value = value[name]
         else:
-            value = getattr(value, name)
+            value = getattr(value, name, None) if kind is Unmeasured else getattr(value, name)
     return value
 
 

@@ -56,9 +56,11 @@ def _summed(tables: PackedTables, names: Iterable[str]) -> dict[str, Readout]:
             continue
         found.append((name, tuple(device.decode() for device, *_ in rows), scale))
         every.append(numbers)
+    if not found:
+        return {}
     steps = numpy.fromstring(b",".join(every), dtype=int64, sep=",")
     most, ends = LARGEST_SUM // (readings + 1), [*accumulate(len(of) for _, of, _ in found)]
-    if not found or steps.size != ends[-1] * readings or not -most <= steps.min() <= steps.max() <= most:
+    if steps.size != ends[-1] * readings or not -most <= steps.min() <= steps.max() <= most:
         return {}
     sums = steps.reshape(ends[-1], readings).cumsum(axis=1)
     parts = ((*each, sums[end - len(each[1]) : end]) for each, end in zip(found, ends, strict=True))
