@@ -172,6 +172,9 @@ class PackedTables(Mapping[str, Rows]):
         except DAMAGE as error:
             raise _damaged(self._file, error) from error
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names  # the usual one unpacks it
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 

@@ -5,7 +5,7 @@ To add one: declare it, and name it in data/text/columns.toml. It is then a colu
 """
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -40,6 +40,25 @@ class RunRecords:
         log = next(iter(self.logs), None)
         printed = extra_metrics.also_printed(log.path, self.dialect, *self.lines) if log and self.dialect else None
         return printed or extra_metrics.AlsoPrinted()
+
+    @cached_property
+    def counters(self) -> list[Counted]:
+        """Of each device, or of the job on each host without devices: when was read, and how many joules or CPU
+        seconds."""
+        origin = next((samples.header.started_at_unix_s for samples in self.samples.values()), None)
+        quantity, counted = "gpus.energy_j" if self.planned.accelerators else "tree.cpu_s", list[Counted]()
+        for samples in self.samples.values():
+            devices = _of_job(samples) if self.planned.accelerators else [""]
+            if not devices:
+                continue
+            start = samples.header.started_at_unix_s
+            shift_s = start - origin if start is not None and origin is not None else 0.0
+            from evalsuite.results.samples.sample_arrays import table_of, times_s
+
+            table, at_s = table_of(samples, quantity), times_s(samples) + shift_s
+            for row in (table.row(device) if table else None for device in devices):
+                counted.append((at_s[:0], at_s[:0]) if row is None else (at_s[row == row], row[row == row]))
+        return counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +122,7 @@ def _in_window(run: RunRecords) -> float | None:
 
 def work(run: RunRecords, begin_s: float, end_s: float) -> float | None:
     """Joules, or CPU seconds of a job without devices; None where one was not read."""
-    taken = [_between(series, begin_s, end_s) for series in _counters(run)]
+    taken = [_between(series, begin_s, end_s) for series in run.counters]
     known = [each for each in taken if each is not None]
     complete = len(known) == len(taken) == (run.planned.accelerators or run.planned.nodes)
     return sum(known) if known and complete else None
@@ -134,23 +153,6 @@ FIGURES = (
 
 def _of_job(samples: Samples) -> list[str]:
     return sorted({gpu_name(gpu.index) for gpu in samples.header.gpus or () if gpu.of_job is not False})
-
-
-def _counters(run: RunRecords) -> Iterator[Counted]:
-    origin = next((samples.header.started_at_unix_s for samples in run.samples.values()), None)
-    quantity = "gpus.energy_j" if run.planned.accelerators else "tree.cpu_s"
-    for samples in run.samples.values():
-        devices = _of_job(samples) if run.planned.accelerators else [""]
-        if not devices:
-            continue
-        start = samples.header.started_at_unix_s
-        shift_s = start - origin if start is not None and origin is not None else 0.0
-        from evalsuite.results.samples.sample_arrays import table_of, times_s
-
-        table, at_s = table_of(samples, quantity), times_s(samples) + shift_s
-        for device in devices:
-            row = table.row(device) if table else None
-            yield (at_s[:0], at_s[:0]) if row is None else (at_s[row == row], row[row == row])
 
 
 def _between(readings: Counted, begin_s: float, end_s: float) -> float | None:
