@@ -161,7 +161,7 @@ def _write_log(folder: RunFolder, ends: list[float]) -> None:
         seconds, before = end - before, end
         line = (
             f"Epoch: [0][{step:3d}/{len(ends)}]\tTime {seconds:6.3f} ({seconds:6.3f})\tData  0.001 ( 0.001)\t"
-            f"Loss {7 - seconds % 0.1 - step / len(ends):.4e} (6.9000e+00)\tAcc@1   0.00 (  0.00)\tAcc@5   0.00 (  0.00)\n"
+            f"Loss {7 - seconds % 0.1 - step / len(ends):.4e} (6.9e+00)\tAcc@1   0.00 (  0.00)\tAcc@5   0.00 (  0.00)\n"
         )
         offset += len(line)
         lines.append(line)
