@@ -109,7 +109,7 @@ def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) 
     resource = "gpu" if run.planned.accelerators else "job_cpu"
     levels = []
     for part in (replace(window, begin_s=begin_s, end_s=end_s), window):
-        used, _ = utilisation.of_job(run.samples, part, planned=run.planned)
+        used, _ = utilisation.of_job(run.samples, part, planned=run.planned, only={resource})
         levels.append(next((reading.mean for reading in used if reading.resource == resource), None))
     return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else None
 
