@@ -23,6 +23,7 @@ from evalsuite.logs.formatting import unit_of
 from evalsuite.plan import largest
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan
+from evalsuite.plan.spec import scale
 from evalsuite.report.text.findings import english
 from evalsuite.results.measure import units
 from evalsuite.runs.store import Store
@@ -110,8 +111,18 @@ def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
         precision=asked["precision"],
         recompute=asked["recompute"],
     )
-    if job.of("DP") * job.of("FSDP") * job.of("CP") % job.of("EP"):
-        raise EvalsuiteError.of("commands.memory_parts", layout=_layout(job), parts=job.of("EP"))
+    copies, (heads, experts) = job.of("DP") * job.of("FSDP") * job.of("CP"), model.divided
+    cut = 2 * job.of("CP") if job.of("CP") > 1 else 1
+    scales = arguments.scales.split(",") if arguments.scales else ()
+    divided = [
+        *(("tp", job.of("TP"), "num_attention_heads", heads), ("ep", job.of("EP"), "num_experts", experts)),
+        *(("ep", job.of("EP"), "dp × fsdp × cp", copies), ("2 × cp", cut, "sequence_length", job.sequence)),
+        ("micro_batch", job.micro_batch or 1, "--batch-sizes", job.batch),
+        *(("dp × fsdp × tp × pp × cp", job.devices, f"--scales {text}", math.prod(scale(text))) for text in scales),
+    ]
+    for name, parts, what, size in divided:
+        if size % parts:
+            raise EvalsuiteError.of("commands.memory_parts", name=name, parts=parts, what=what, size=size)
     return job, numbers.get("memory")
 
 

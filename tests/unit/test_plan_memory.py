@@ -74,6 +74,17 @@ def test_experts_lie_over_their_ranks_and_are_off_as_said(batch, layout, held):
     assert OLMOE.routed == 16 * 64 * 3 * 2048 * 1024
 
 
+def test_a_layer_for_a_further_token_is_held_by_the_last_stage():
+    with_mtp, without = (flops.read_model(name) for name in ("deepseek_v3", "deepseek_v3_without_mtp"))
+    first, last = (
+        [memory.stages(job(model=each, layout={"PP": 4}))[n] for each in (with_mtp, without)] for n in (0, 3)
+    )
+
+    assert first[0] == first[1]
+    assert last[0]["parameters"] > last[1]["parameters"] + 4 * without.routed / 61
+    assert last[0]["activations"] > last[1]["activations"]
+
+
 def test_what_cannot_fit_is_refused_with_a_layout_that_does(capsys):
     given = ("llama3_8b", "--batch-sizes", "2", "--option", "sequence_length=8192", "--option", "fsdp=8")
     code, said = plan(capsys, *given, "--option", "memory=80")
@@ -87,17 +98,25 @@ def test_what_cannot_fit_is_refused_with_a_layout_that_does(capsys):
     assert code == 0 and json.loads(said.out)["peak_bytes"] == round(memory.peak(job()))
 
 
+LONG = ["--option", "sequence_length=8192"]
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
         (["llama3_8b"], "sequence_length"),
         (["llama3_8b", "--option", "sequence_length=8k"], "8k"),
-        (["llama3_8b", "--option", "sequence_length=8192", "--option", "zp=8"], "zp"),
-        (["llama3_8b", "--option", "sequence_length=8192", "--precision", "fp9"], "fp9"),
-        (["llama3_8b", "--option", "sequence_length=8192", "--option", "recompute=some"], "some"),
+        (["llama3_8b", *LONG, "--option", "zp=8"], "zp"),
+        (["llama3_8b", *LONG, "--precision", "fp9"], "fp9"),
+        (["llama3_8b", *LONG, "--option", "recompute=some"], "some"),
         (["bert_base", "--option", "sequence_length=512"], "encoders"),
-        (["llama3_8b", "--option", "sequence_length=8192", "--option", "ep=2"], "experts"),
-        (["mixtral_8x7b", "--option", "sequence_length=8192", "--option", "dp=2", "--option", "ep=8"], "ep 8"),
+        (["llama3_8b", *LONG, "--option", "ep=2"], "experts"),
+        (["mixtral_8x7b", *LONG, "--option", "dp=2", "--option", "ep=8"], "ep = 8 does not divide dp × fsdp × cp = 2"),
+        (["mixtral_8x7b", *LONG, "--option", "dp=3", "--option", "ep=3"], "ep = 3 does not divide num_experts = 8"),
+        (["llama3_8b", *LONG, "--option", "tp=99999"], "tp = 99999 does not divide num_attention_heads = 32"),
+        (["llama3_8b", *LONG, "--option", "cp=3"], "2 × cp = 6 does not divide sequence_length = 8192"),
+        (["llama3_8b", *LONG, "--option", "micro_batch=2"], "micro_batch = 2 does not divide --batch-sizes = 1"),
+        (["llama3_8b", *LONG, "--option", "fsdp=16", "--scales", "1x8"], "= 16 does not divide --scales 1x8 = 8"),
         (["no_such_model", "--option", "sequence_length=8192"], "config.json"),
     ],
 )

@@ -18,7 +18,6 @@ from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.model import Case
 
-MODELS = paths.DATA / "models.json"  # those that are known by name; what configs of a type leave out
 SIZES = {"num_layers": "num_hidden_layers", "hidden_size": "hidden_size", "vocabulary": "vocab_size"}
 HOUSE = "causal"
 SHOWN = ("causal", "full", "6n")  # beside every figure
@@ -34,6 +33,7 @@ class Transformer:
     routed: int = 0  # of all experts that are chosen among
     norms: int
     hidden: int
+    divided: tuple[int, int] = (1, 0)  # attention heads, and experts of a layer: what TP and EP divide
     width: int  # of a dense layer's feed-forward part
     vocabulary: int
     tied: bool  # the head is the table of the embedding
@@ -52,8 +52,7 @@ class Transformer:
         return self.matrices + self.router + self.idle + self.norms + tables
 
     def flops_per_token(self, sequence: int, rule: str = HOUSE, *, frozen: bool = False, again: bool = False) -> float:
-        """Forward and backward; *frozen*: without gradients of weights (LoRA, whose own few are not counted); *again*:
-        the layers' forward pass twice."""
+        """Forward and backward; *frozen*: no gradients of weights (LoRA); *again*: forward twice."""
         counted = look_up("results.flops_rule", listed()["rules"], rule, names=[*listed()["rules"]])
         table = -(-self.vocabulary // (words := counted.get("words", 1))) * words * self.hidden
         head = 0 if self.both_ways else table
@@ -117,6 +116,7 @@ def from_config(config: Mapping[str, Any], where: Path | str, source: str = "") 
         routed=many * routed,
         norms=hidden * (2 * layers + 1) * read.whole("norm_weights", 0),
         hidden=hidden,
+        divided=(heads, router),
         width=width,
         vocabulary=read.whole("vocabulary"),
         tied=bool(read.get("tie_word_embeddings")),
@@ -173,7 +173,7 @@ def _windows(read: _Config, layers: int) -> tuple[int | None, ...]:
 
 @functools.cache
 def listed() -> dict[str, Any]:
-    return files.read_json(MODELS)
+    return files.read_json(paths.DATA / "models.json")  # known by name; and what configs of a type leave out
 
 
 def plain(model: str) -> str:

@@ -4,7 +4,7 @@ Adam, and weights in shards where the layout has `fsdp`: then two layers are gat
 of a token in a layer: its input, those of both norms, and what each matrix takes or gives (`none`); its input and half
 of these (`selective`, torchtitan's every second matrix); the input (`full`): Korthikanti et al., "Reducing Activation
 Recomputation in Large Transformer Models", 2022, §4, without the square of the sequence, which no fused kernel keeps.
-Experts lie over `ep` ranks and meet as many tokens each; those of further tokens (MTP) are left out.
+Experts lie over `ep` ranks and meet as many tokens each. A layer for a further token (MTP) lies in the last stage.
 """
 
 import itertools
@@ -63,9 +63,11 @@ def stages(job: Job) -> tuple[Mapping[str, float], ...]:
     kept = {"none": whole, "selective": model.hidden + (whole - 4 * model.hidden) / 2, "full": model.hidden}
     found = []
     for stage in range(pipeline):
-        own = math.ceil(layers / pipeline)
         last = stage == pipeline - 1
+        further = last * model.predicted
+        own = math.ceil(layers / pipeline) + further
         ends = (stage == 0) * (table + model.places) + (last and not (model.tied and pipeline == 1)) * table
+        ends += further * 2 * model.hidden**2
         weights = (dense * own / layers + ends) / tensor
         experts = routed * own / layers / tensor
         parts = [each * (weights / shards + experts / apart) for each in STATES[job.precision]]
@@ -75,7 +77,7 @@ def stages(job: Job) -> tuple[Mapping[str, float], ...]:
         gathered = (weights + spread) * (wide + 4) if pipeline > 1 else gathered
         flying = min(pipeline - stage, math.ceil(job.batch / job.micro))
         held = flying * own * kept[job.recompute] * wide + 2 * whole * wide  # and one layer with its gradients
-        logits = last * LOGITS * model.vocabulary * wide
+        logits = last * (1 + further) * LOGITS * model.vocabulary * wide
         parts += [gathered if shards > 1 else 0.0, tokens * (held + logits)]
         found.append(dict(zip(PARTS, parts, strict=True)))
     return tuple(found)
@@ -125,7 +127,8 @@ def fitting(job: Job, room: float) -> Job | None:
 
 def _alike(job: Job, devices: int, sequences: int, pipeline: int, tensor: int, recompute: str) -> Iterator[Job]:
     copies, rest = divmod(devices, pipeline * tensor * job.of("CP"))
-    if copies and not rest and not sequences % copies and pipeline <= len(job.model.windows):
+    fits = pipeline <= len(job.model.windows) and not job.model.divided[0] % tensor
+    if fits and copies and not rest and not sequences % copies:
         layout = {"FSDP": copies, "TP": tensor, "PP": pipeline, "CP": job.of("CP")}
         layout |= {"EP": math.gcd(job.of("EP"), copies)} if "EP" in job.layout else {}
         changed = replace(job, layout=layout, batch=sequences // copies, recompute=recompute)
