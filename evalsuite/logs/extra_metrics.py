@@ -40,8 +40,9 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
         return None
     figures: dict[str, list[float]] = {}
     try:
-        for text in _texts(path, dialect, first_line or 1, last_line):
-            for name, line, factor in columns:
+        for whole, steps in _texts(path, dialect, first_line or 1, last_line):
+            for name, line, factor, apart in columns:
+                text = whole if apart else steps
                 said = (line.read(match) for match in line.compiled.finditer(text))
                 values: Iterable[float | None] = (rate_of(fields) for fields in said if fields is not None)
                 if line.groups == ("rate",) and line.fields is None:
@@ -58,20 +59,24 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
     return AlsoPrinted(**taken) if taken else None
 
 
-def _columns(dialect: Dialect) -> list[tuple[str, Line, float]]:
+def _columns(dialect: Dialect) -> list[tuple[str, Line, float, bool]]:
+    def line(pattern: str) -> Line:
+        return Line(pattern=pattern.replace("{N}", _N).encode(), sample=b"", source="")
+
     shapes = [
-        (name, Line(pattern=row["pattern"].replace("{N}", _N).encode(), sample=b"", source=""), row.get("times", 1.0))
+        (name, line(row["pattern"]), row.get("times", 1.0), row.get("apart", False))
         for name, columns in paths.read_data("also_printed.toml").items()
         for row in columns
         if dialect.name in row["dialects"]
     ]
     if dialect.scope == "per_device":
         rated = [line for line in dialect.step if {"rate", "rate_k"} & set(line.groups)]
-        shapes += [("items_per_s_per_device", line, 1.0) for line in rated]
+        shapes += [("items_per_s_per_device", line, 1.0, False) for line in rated]
     return shapes
 
 
-def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterator[bytes]:
+def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterator[tuple[bytes, bytes]]:
+    """Of each part of the log all lines, and those of steps alone."""
     for chunk in chunks(path, bare=dialect.spans_lines):
         if last is None and chunk.offset > MOST_BYTES:
             return
@@ -81,7 +86,7 @@ def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterat
         begin = max(0, first - chunk.first_line)
         end = len(lines) if last is None else last - chunk.first_line + 1
         text = b"\n".join(lines[begin:end]) + b"\n"
-        yield b"".join(_whole_lines(text, dialect))
+        yield text, b"".join(_whole_lines(text, dialect))
         if last is not None and last < chunk.first_line + chunk.line_ends:
             return
 
