@@ -44,7 +44,7 @@ official: setup ## the same for the official scripts that train without a GPU, o
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite data make --for official-cpu
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile official-cpu --runs $(RUNS) --out $(OUT)
 
-llm: setup #- seven stacks of language models and plain PyTorch and JAX, on a Llama of 4 M parameters made in DATA
+llm: setup #- seven stacks of language models and plain PyTorch, JAX, PaddlePaddle, on a Llama of 4 M parameters made in DATA
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite data make llama-tiny
 	EVALSUITE_DATA=$(abspath $(DATA)) $(BIN)/python -m evalsuite compare --profile llm --runs $(RUNS) --out $(OUT)
 

@@ -1,5 +1,7 @@
 """JAX: ResNet-50 v1.5 of jax.lax, and the ImageNet example of Flax. XLA is always on."""
 
+from dataclasses import replace
+
 from adapters.common.reference import (
     IMAGENET,
     REFERENCE_ENVIRONMENT,
@@ -45,6 +47,11 @@ def _workload(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     return Command(argv=("{python}", f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
 
 
+def _no_amp_on_gpu(case: Case) -> str | None:
+    """Its log would call bfloat16 float16 there, as those of other workloads do."""
+    return Message("core.no_amp", name="JAX") if case.precision == "amp" and case.device == "gpu" else None
+
+
 def _reference_unsupported(case: Case) -> str | None:
     if case.xla and case.total_devices == 1:
         return Message("adapters.jax_xla")
@@ -80,7 +87,17 @@ ADAPTER = Adapter(
     title="JAX",
     recipes=(
         _RESNET50,
-        *reference_recipes("jax", _RESNET50, _workload, ["llama"], sources={}),
+        *reference_recipes(
+            *(
+                "jax",
+                replace(_RESNET50, amp="bf16 casts of float32 weights, without loss scaling"),
+                _workload,
+                ["llama"],
+            ),
+            sources={},
+            laid=["accumulation"],
+            refusal=_no_amp_on_gpu,
+        ),
         reference_patterns(_RESNET50, "jax_patterns.py"),
         Recipe(
             name="flax-resnet50",

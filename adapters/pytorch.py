@@ -57,6 +57,7 @@ _OTHERS = reference_recipes(
         "resnet50_cifar10": _RESNET50.source,
         "mobilenetv2_cifar10": "torchvision.models.mobilenet_v2",
     },
+    laid=("accumulation", "fsdp"),
 )
 ADAPTER = Adapter(
     name="pytorch",

@@ -1,5 +1,6 @@
 """What reference workloads share: arguments, sizes and refusals; and the facts of official scripts."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -98,7 +99,9 @@ def _text(names: tuple[str, ...], least: int, most: int, id: str) -> Workload:
 
     def arguments(case: Case) -> tuple[str, ...]:
         size = ("--size", case.model.rpartition("_")[2], "--sequence-length", input_size(case, "sequence_length"))
-        return reference_arguments(case, *size, *(("--recompute",) if case.option("recompute") == "on" else ()))
+        again = ("--recompute",) if case.option("recompute") == "on" else ()
+        parted = [(f"--{name}", value) for name in ("accumulation", "fsdp") if (value := case.option(name))]
+        return reference_arguments(case, *size, *again, *itertools.chain(*parted))
 
     return Workload(
         models=names,
@@ -155,11 +158,12 @@ def reference_recipes(
     *,
     sources: Mapping[str, str],
     refusal: Callable[[Case], str | None] = lambda case: None,
+    laid: Iterable[str] = (),
 ) -> tuple[Recipe, ...]:
     """Those of *workloads*, like *resnet50* but for what each has of its own.
 
     *sources*: where a model is defined, by workload or model; else in `workloads`. *refusal*: what the framework
-    refuses in all of them.
+    refuses in all of them. *laid*: further axes of Llama.
     """
     return tuple(
         replace(
@@ -168,15 +172,22 @@ def reference_recipes(
             model=model,
             unit=workload.unit,
             command=_command(launch, f"{framework}_{name}", workload),
-            options=workload.options,
+            options={**workload.options, **dict.fromkeys(laid if name == "llama" else (), ())},
             facts={**resnet50.facts, **workload.facts},
-            unsupported=_refusal(refusal, workload.unsupported or resnet50.unsupported),
+            unsupported=_refusal(refusal, workload.unsupported or resnet50.unsupported, _parts_refused),
             source=sources.get(model) or sources.get(name) or f"adapters/workloads/{framework}_{name}.py",
             equivalence=resnet50.equivalence if model.endswith(("_tiny", "_cifar10")) else "",
         )
         for name, workload in ((name, WORKLOADS[name]) for name in workloads)
         for model in workload.models
     )
+
+
+def _parts_refused(case: Case) -> str | None:
+    parts = whole(case.option("accumulation") or "1")
+    if parts and case.batch_per_device % parts:
+        return Message("core.accumulation_divides", parts=parts, batch=case.batch_per_device)
+    return None
 
 
 def _command(launch: Launch, script: str, workload: Workload) -> Callable[[Case], Command]:

@@ -10,10 +10,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import bert
+import cifar10
 import common
 import face
 import gpt2
@@ -22,6 +23,7 @@ import numpy
 import wide_deep
 
 STEPS = 3
+ALIKE = 1e-9  # of losses of one framework, laid out otherwise; measured: 2e-16
 IMAGE_SIZE = 64
 IMAGES = 4  # in the batch: with fewer, batch norm over the last 2×2 maps amplifies every rounding
 SEQUENCE_LENGTH = 16
@@ -75,36 +77,8 @@ def norm_of(arrays) -> float:
     return float(numpy.sqrt(sum(numpy.linalg.norm(numpy.asarray(each, "float64").ravel()) ** 2 for each in arrays)))
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a framework says of its workload."""
-
-    version: str
-    script: str  # the workload's file
-    settings: list[dict]
-    flops_per_item: int | None  # of the forward pass, by the shapes of its layers; None: not counted
-    timed: tuple[str, ...]  # what the workload does between two readings of its clock
-    modes: dict[str, str]  # what may differ and is declared: layout, eager or graph
-
-
-def is_bert(model: str) -> bool:
-    return model.startswith("bert")
-
-
-def is_gpt2(model: str) -> bool:
-    return model.startswith("gpt2")
-
-
-def is_llama(model: str) -> bool:
-    return model.startswith("llama")
-
-
-def is_wide_deep(model: str) -> bool:
-    return model.startswith("wide_and_deep")
-
-
-def is_face(model: str) -> bool:
-    return model.startswith("face")
+def kind(model: str) -> str:
+    return model.partition("_")[0]
 
 
 def is_small(model: str) -> bool:
@@ -119,16 +93,16 @@ def small_name(model: str) -> str:
 
 def of_words(model: str) -> bool:
     """Whether its items are sequences and its optimiser AdamW."""
-    return is_bert(model) or is_gpt2(model) or is_llama(model)
+    return kind(model) in ("bert", "gpt2", "llama")
 
 
 def of_images(model: str) -> bool:
     """Whether its items are images and its optimiser SGD with momentum."""
-    return not of_words(model) and not is_wide_deep(model)
+    return not of_words(model) and kind(model) != "wide"
 
 
 def settings(model: str) -> tuple[Setting, ...]:
-    if is_wide_deep(model):  # Adam, and nothing decays
+    if kind(model) == "wide":  # Adam, and nothing decays
         own = wide_deep.LEARNING_RATE, 0.0
         return (
             Setting("own", "float64", *own),
@@ -142,7 +116,7 @@ def settings(model: str) -> tuple[Setting, ...]:
         probe = (2**-7, 2**-4)
     if of_words(model):
         own, probe = (bert.LEARNING_RATE, bert.WEIGHT_DECAY), (1e-3, 1.0)
-    if is_face(model):
+    if kind(model) == "face":
         own, probe = (face.LEARNING_RATE, face.WEIGHT_DECAY), (1e-5, 50.0)
     return (
         Setting("own", "float64", *own),
@@ -157,7 +131,7 @@ def arguments_of(model: str) -> argparse.Namespace:
     return argparse.Namespace(
         batch_size=SEQUENCES if of_words(model) else IMAGES if of_images(model) else SAMPLES,
         sequence_length=SEQUENCE_LENGTH,
-        image_size=face.IMAGE_SIZE if is_face(model) else IMAGE_SIZE,
+        image_size=face.IMAGE_SIZE if kind(model) == "face" else IMAGE_SIZE,
         steps=STEPS,
         precision="fp32",
         compile=False,
@@ -166,6 +140,9 @@ def arguments_of(model: str) -> argparse.Namespace:
         hosts="",
         model=small_name(model),
         size=size_of(model),
+        recompute=False,
+        accumulation=1,
+        fsdp=1,
     )
 
 
@@ -174,10 +151,24 @@ def size_of(model: str) -> str:
     return model.rpartition("_")[2]
 
 
-def run(framework: str, shapes: Callable[[str], Mapping[str, tuple]], answered: Callable[[Task], Answer]) -> None:
+def run(
+    framework: str,
+    version: str,
+    shapes: Callable[[str], Mapping[str, tuple]],
+    done: Callable[[Task, Setting], dict],
+    *,
+    scripts: Mapping[str, object],
+    timed: Sequence[str],
+    layout: str,
+    execution: str,
+    dtypes: Sequence[str] = ("float64", "float32"),
+    further: Callable[[Task, list[dict]], Mapping[str, str]] = lambda task, settings: {},
+) -> None:
     """The whole of a `<framework>_equivalence.py`.
 
-    *shapes* gives the trainable weights of a model by canonical names, *answered* trains from the start.
+    *shapes* gives the trainable weights of a model by canonical names, *done* trains one setting from the start.
+    *scripts*: by model the module of its workload; *timed*: what that does between two readings of its clock; *layout*
+    of images, *execution* and what is *further* to be declared may differ.
     """
     common.limit_threads(1)  # before the framework is imported
     parser = argparse.ArgumentParser(description=f"Trains a workload of {framework} for `evalsuite equivalence`.")
@@ -191,20 +182,20 @@ def run(framework: str, shapes: Callable[[str], Mapping[str, tuple]], answered: 
     with numpy.load(asked.start) as file:
         task = Task(asked.model, dict(file))
     check_names(task.weights, own)
-    found = answered(task)
+    trained = [done(task, setting) for setting in settings(asked.model) if setting.dtype in dtypes]
     document = {
         "schema": 1,  # of evalsuite/runs/equivalence.py, WorkloadAnswer
         "framework": framework,
-        "version": found.version,
+        "version": version,
         "model": asked.model,
-        "script": os.path.basename(found.script),
-        "settings": found.settings,
+        "script": os.path.basename(scripts[asked.model].__file__),
+        "settings": trained,
         "parameters": {name: "x".join(map(str, shape)) for name, shape in sorted(own.items())},
-        "flops_per_item": found.flops_per_item,
-        "items_per_step": arguments_of(asked.model).batch_size,
-        "bytes_reduced_per_step": 4 * sum(int(numpy.prod(shape)) for shape in own.values()),
-        "timed": list(found.timed),
-        "modes": found.modes,
+        "timed": [*(cifar10.TIMED if is_small(asked.model) else timed)],
+        "modes": {
+            **({"layout": layout} if of_images(asked.model) else {}),
+            **{"execution": execution, **further(task, trained)},
+        },
     }
     with open(f"{asked.answer}.part", "w") as file:
         json.dump(document, file, indent=1)
@@ -223,9 +214,15 @@ def setting_done(setting: Setting, losses: list[float], norms: Mapping[str, floa
     }
 
 
-def modes(model: str, layout: str, execution: str) -> dict[str, str]:
-    """What is declared: the layout of images, where there are some, and how the framework executes."""
-    return {"layout": layout, "execution": execution} if of_images(model) else {"execution": execution}
+def proven_alike(losses: Sequence[float], variants: Mapping[str, Sequence[float]]) -> str:
+    """*variants* of a workload with the distance of their losses in float64 from the plain one's, if it is small."""
+    apart = {
+        name: max(abs(ours / theirs - 1) for ours, theirs in zip(losses, found, strict=True))
+        for name, found in variants.items()
+    }
+    if wrong := [name for name, distance in apart.items() if not distance < ALIKE]:
+        sys.exit(f"{wrong[0]}: losses {variants[wrong[0]]} in place of {losses}, apart by more than {ALIKE:.0e}")
+    return ", ".join(f"{name}: {distance:.0e}" for name, distance in apart.items())
 
 
 def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple]) -> None:

@@ -18,8 +18,30 @@ def main() -> None:
     llama.announce("jax", jax.__version__, arguments, 1, sum(weight.size for weight in weights.values()))
     inputs = inputs_of(jax, llama.batch(arguments, 0))
     loss = loss_of(jax, size, recompute=arguments.recompute, is_mixed=arguments.precision == "amp")
-    step = jax_loop.stepper(jax, loss, adamw(jax), inputs)
+    step = stepper(jax, loss, adamw(jax), inputs, arguments.accumulation)
     jax_loop.train(jax, step, (weights, {}, moments_of(jax, weights)), arguments)
+
+
+def stepper(jax, loss_of, updated, inputs, accumulation: int):
+    """`jax_loop.stepper` on *inputs* in equal parts, one after the other, whose gradients are added up."""
+    if accumulation == 1:
+        return jax_loop.stepper(jax, loss_of, updated, inputs)
+    parts = jax.tree.map(lambda each: each.reshape(accumulation, -1, *each.shape[1:]), inputs)
+
+    def step(state, parts):
+        weights, memory, moments = state
+
+        def added(sums, part):
+            (loss, _), gradients = jax.value_and_grad(loss_of, has_aux=True)(weights, memory, part)
+            return jax.tree.map(lambda total, each: total + each / accumulation, sums, (loss, gradients)), None
+
+        start = jax.tree.map(jax.numpy.zeros_like, (jax.numpy.zeros((), weights["norm.weight"].dtype), weights))
+        (loss, gradients), _ = jax.lax.scan(added, start, parts)
+        weights, moments = updated(weights, gradients, moments)
+        return (weights, memory, moments), loss
+
+    compiled = jax.jit(step, donate_argnums=0)
+    return lambda state: compiled(state, parts)
 
 
 def started(jax, size: llama.Size, dtype: str = "float32") -> dict:

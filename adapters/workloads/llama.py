@@ -42,7 +42,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--size", choices=tuple(SIZES), required=True)
     parser.add_argument("--sequence-length", type=int, default=256, help="tokens in a sequence")
     parser.add_argument("--recompute", action="store_true", help="layers are computed again in the backward pass")
-    return parser.parse_args()
+    parser.add_argument("--accumulation", type=int, default=1, help="parts of a batch, whose gradients are added up")
+    parser.add_argument("--fsdp", type=int, default=1, help="devices that share one copy; PyTorch alone")
+    known = parser.parse_args()
+    if known.batch_size % known.accumulation:
+        parser.error(f"--accumulation {known.accumulation} does not divide --batch-size {known.batch_size}")
+    return known
 
 
 def batch(arguments: argparse.Namespace, rank: int) -> gpt2.Batch:
@@ -52,12 +57,22 @@ def batch(arguments: argparse.Namespace, rank: int) -> gpt2.Batch:
     return gpt2.Batch(tokens=[row[:-1] for row in rows], following=[row[1:] for row in rows])
 
 
+def parts(whole: gpt2.Batch, number: int) -> list[gpt2.Batch]:
+    """*whole* in as many equal parts."""
+    size = len(whole.tokens) // number
+    return [
+        gpt2.Batch(tokens=whole.tokens[begin : begin + size], following=whole.following[begin : begin + size])
+        for begin in range(0, len(whole.tokens), size)
+    ]
+
+
 def announce(framework: str, version: str, arguments: argparse.Namespace, world_size: int, parameters: int) -> None:
     """Says what is trained, and ends the process if that is no Llama of its size."""
     size, facts = SIZES[arguments.size], {"sequence_length": arguments.sequence_length}
     common.announce_case(framework, version, arguments, world_size, f"llama_{arguments.size}", **facts)
     shape = {"layers": size.layers, "hidden": size.hidden, "heads": size.heads, "groups": size.groups}
     recompute = "on" if arguments.recompute else "off"
-    common.announce(trainable_parameters=parameters, **shape, width=size.width, recompute=recompute)
+    laid = {"recompute": recompute, "accumulation": arguments.accumulation, "fsdp": arguments.fsdp}
+    common.announce(trainable_parameters=parameters, **shape, width=size.width, **laid)
     if parameters != size.parameters:
         sys.exit(f"not Llama {size.layers}x{size.hidden}: {size.parameters} trainable parameters were expected")

@@ -6,7 +6,7 @@ In float32 alone: MindSpore's convolution and batch normalisation take no float6
 import equivalence
 import mindspore_loop
 import mindspore_resnet50
-from equivalence import Answer, Setting, Task
+from equivalence import Setting, Task
 
 mindspore = mindspore_loop.started(equivalence.arguments_of("resnet50_v1.5"))
 OWN_NAMES = {"gamma": "weight", "beta": "bias"}
@@ -14,18 +14,6 @@ OWN_NAMES = {"gamma": "weight", "beta": "bias"}
 
 def shapes(model: str) -> dict[str, tuple]:
     return {name: weight.shape for name, weight in _named(mindspore_resnet50.resnet50(mindspore)).items()}
-
-
-def answered(task: Task) -> Answer:
-    settings = [setting for setting in equivalence.settings(task.model) if setting.dtype == "float32"]
-    return Answer(
-        version=mindspore.__version__,
-        script=mindspore_resnet50.__file__,
-        settings=[_done(task, setting) for setting in settings],
-        flops_per_item=_flops(task),
-        timed=mindspore_loop.TIMED,
-        modes={"layout": "NCHW", "execution": "graph"},
-    )
 
 
 def _named(network) -> dict:
@@ -59,20 +47,7 @@ def _done(task: Task, setting: Setting) -> dict:
     return equivalence.setting_done(setting, [float(step().asnumpy()) for _ in range(setting.steps)], norms)
 
 
-def _flops(task: Task) -> int:
-    found = []
-
-    def counted(layer, _, output):
-        found.append(2 * output[0].size * layer.weight[0].size)
-
-    mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
-    network = _started(task)
-    for _, layer in network.cells_and_names():
-        if isinstance(layer, (mindspore.nn.Conv2d, mindspore.nn.Dense)):
-            layer.register_forward_hook(counted)
-    network(_inputs(task)[0])
-    return sum(found)
-
-
 if __name__ == "__main__":
-    equivalence.run("mindspore", shapes, answered)
+    modes = {"layout": "NCHW", "execution": "graph", "scripts": {"resnet50_v1.5": mindspore_resnet50}}
+    own = {"timed": mindspore_loop.TIMED, "dtypes": ("float32",)}
+    equivalence.run(*("mindspore", mindspore.__version__, shapes, _done), **own, **modes)

@@ -13,7 +13,7 @@ import mxnet_cifar10
 import mxnet_loop
 import mxnet_resnet50
 import numpy
-from equivalence import Answer, Placed, Setting, Task, whole
+from equivalence import Placed, Setting, Task, whole
 
 JOB = mxnet_loop.Job(mx, mx.cpu(), None, common.place())
 FIRST_STAGE = 4  # of the children of ResNetV1.features, behind convolution, batch norm, activation and pool
@@ -41,21 +41,8 @@ def shapes(model: str) -> dict[str, tuple]:
     return {name: weight.shape for name, weight in _named(_network(model, "float32"), model).items()}
 
 
-def answered(task: Task) -> Answer:
-    is_bert = equivalence.is_bert(task.model)
-    done = [_done(task, setting) for setting in equivalence.settings(task.model)]
-    return Answer(
-        version=mx.__version__,
-        script=SCRIPTS[task.model].__file__,
-        settings=done,
-        flops_per_item=None if is_bert else _flops(task),
-        timed=cifar10.TIMED if equivalence.is_small(task.model) else mxnet_loop.TIMED,
-        modes={**equivalence.modes(task.model, "NCHW", "graph"), **(ATTENTION if is_bert else {})},
-    )
-
-
 def _network(model: str, dtype: str):
-    if equivalence.is_bert(model):
+    if equivalence.kind(model) == "bert":
         network = mxnet_bert.bert_model(mx, _size(model), written_out=dtype == "float64")
         inputs = mxnet_bert.inputs_of(JOB, bert.batch(equivalence.arguments_of(model), 0))
     else:
@@ -81,7 +68,7 @@ def _size(model: str) -> bert.Size:
 def _named(network, model: str) -> dict[str, Placed]:
     own = network._collect_params_with_prefix().items()
     trained = [(name, weight) for name, weight in own if weight.grad_req != "null" and name != "scores.weight"]
-    if equivalence.is_bert(model):
+    if equivalence.kind(model) == "bert":
         return dict(_of_bert(name, weight, _size(model)) for name, weight in trained)
     canonical = _as_it_is if model == "mobilenetv2_cifar10" else _of_resnet
     return {canonical(name): whole(weight, weight.shape) for name, weight in trained}
@@ -134,7 +121,7 @@ def _started(task: Task, dtype: str):
 
 
 def _inputs_and_losses(task: Task, dtype: str):
-    if equivalence.is_bert(task.model):
+    if equivalence.kind(task.model) == "bert":
         batch = equivalence.batch_of(task)
         return mxnet_bert.inputs_of(JOB, batch), mxnet_bert.losses_of(JOB, batch)
     labels = mx.nd.array(task.start["labels"], dtype="float32")
@@ -167,21 +154,7 @@ def _stepper(task: Task, network, inputs, losses_of, trainer):
     return lambda: step(*inputs, labels, cifar10.Parts())
 
 
-def _flops(task: Task) -> int:
-    found = []
-
-    def counted(layer, _, output):
-        found.append(2 * output[0].size * layer.weight.data()[0].size)
-
-    def watch(layer):
-        if isinstance(layer, (mx.gluon.nn.Conv2D, mx.gluon.nn.Dense)):
-            layer.register_forward_hook(counted)
-
-    network = _started(task, "float32")
-    network.apply(watch)
-    network(mx.nd.array(task.start["images"], dtype="float32"))
-    return sum(found)
-
-
 if __name__ == "__main__":
-    equivalence.run("mxnet", shapes, answered)
+    modes = {"layout": "NCHW", "execution": "graph"}
+    modes["further"] = lambda task, done: ATTENTION if equivalence.kind(task.model) == "bert" else {}
+    equivalence.run(*("mxnet", mx.__version__, shapes, _done), scripts=SCRIPTS, timed=mxnet_loop.TIMED, **modes)

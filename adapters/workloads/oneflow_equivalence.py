@@ -3,7 +3,7 @@
 import equivalence
 import oneflow_loop
 import oneflow_resnet50
-from equivalence import Answer, Setting, Task
+from equivalence import Setting, Task
 
 ARGUMENTS = equivalence.arguments_of("resnet50_v1.5")
 oneflow = oneflow_loop.started(ARGUMENTS)
@@ -11,17 +11,6 @@ oneflow = oneflow_loop.started(ARGUMENTS)
 
 def shapes(model: str) -> dict[str, tuple]:
     return {name: tuple(weight.shape) for name, weight in oneflow_resnet50.resnet50(oneflow).named_parameters()}
-
-
-def answered(task: Task) -> Answer:
-    return Answer(
-        version=oneflow.__version__,
-        script=oneflow_resnet50.__file__,
-        settings=[_done(task, setting) for setting in equivalence.settings(task.model)],
-        flops_per_item=_flops(task),
-        timed=oneflow_loop.TIMED,
-        modes={"layout": "NCHW", "execution": "eager"},
-    )
 
 
 def _started(task: Task, dtype):
@@ -43,19 +32,6 @@ def _done(task: Task, setting: Setting) -> dict:
     return equivalence.setting_done(setting, [float(step().numpy()) for _ in range(setting.steps)], norms)
 
 
-def _flops(task: Task) -> int:
-    found = []
-
-    def counted(layer, _, output):
-        found.append(2 * output[0].numel() * layer.weight[0].numel())
-
-    network = _started(task, oneflow.float32)
-    for layer in network.modules():
-        if isinstance(layer, (oneflow.nn.Conv2d, oneflow.nn.Linear)):
-            layer.register_forward_hook(counted)
-    network(oneflow.tensor(task.start["images"], dtype=oneflow.float32))
-    return sum(found)
-
-
 if __name__ == "__main__":
-    equivalence.run("oneflow", shapes, answered)
+    modes = {"layout": "NCHW", "execution": "eager", "scripts": {"resnet50_v1.5": oneflow_resnet50}}
+    equivalence.run(*("oneflow", oneflow.__version__, shapes, _done), timed=oneflow_loop.TIMED, **modes)

@@ -19,8 +19,9 @@ import paddlepaddle_loop
 import paddlepaddle_resnet50
 import paddlepaddle_wide_deep
 import wide_deep
-from equivalence import Answer, Placed, Setting, Task, whole
+from equivalence import Placed, Setting, Task, whole
 
+paddle.set_device("cpu")
 JOB = paddlepaddle_loop.Job(paddle, 0, 1)
 SCRIPTS = {
     "resnet50_v1.5": paddlepaddle_resnet50,
@@ -38,30 +39,17 @@ def shapes(model: str) -> dict[str, tuple]:
     return {name: weight.shape for name, weight in _named(_network(model)).items()}
 
 
-def answered(task: Task) -> Answer:
-    paddle.set_device("cpu")
-    done = [_done(task, setting) for setting in equivalence.settings(task.model)]
-    return Answer(
-        version=paddle.__version__,
-        script=SCRIPTS[task.model].__file__,
-        settings=done,
-        flops_per_item=_flops(task),
-        timed=cifar10.TIMED if equivalence.is_small(task.model) else paddlepaddle_loop.TIMED,
-        modes=equivalence.modes(task.model, "NCHW", "eager"),
-    )
-
-
 def _network(model: str):
-    if equivalence.is_gpt2(model):
+    if equivalence.kind(model) == "gpt2":
         return paddlepaddle_gpt2.gpt2_model(paddle, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
-    if equivalence.is_llama(model):
+    if equivalence.kind(model) == "llama":
         return paddlepaddle_llama.llama_model(paddle, llama.SIZES[equivalence.size_of(model)])
-    if equivalence.is_bert(model):
+    if equivalence.kind(model) == "bert":
         return paddlepaddle_bert.bert_model(paddle, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
-    if equivalence.is_wide_deep(model):
+    if equivalence.kind(model) == "wide":
         size = replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0)
         return paddlepaddle_wide_deep.wide_deep_model(paddle, size)
-    if equivalence.is_face(model):
+    if equivalence.kind(model) == "face":
         return paddlepaddle_face.face_model(paddle, face.SIZES[equivalence.size_of(model)])
     if equivalence.is_small(model):
         return paddlepaddle_cifar10.model(paddle, equivalence.small_name(model), dropout=0.0)
@@ -101,18 +89,18 @@ def _started(task: Task, dtype: str):
 
 
 def _inputs_and_loss(task: Task, dtype: str):
-    if equivalence.is_gpt2(task.model) or equivalence.is_llama(task.model):
+    if equivalence.kind(task.model) in ("gpt2", "llama"):
         batch = equivalence.tokens_of(task)
         return paddlepaddle_gpt2.inputs_of(paddle, batch), paddlepaddle_gpt2.loss_of(paddle, batch)
-    if equivalence.is_bert(task.model):
+    if equivalence.kind(task.model) == "bert":
         batch = equivalence.batch_of(task)
         return paddlepaddle_bert.inputs_of(paddle, batch), paddlepaddle_bert.loss_of(paddle, batch)
-    if equivalence.is_wide_deep(task.model):
+    if equivalence.kind(task.model) == "wide":
         clicks = equivalence.clicks_of(task)
         inputs = paddlepaddle_wide_deep.inputs_of(paddle, clicks, dtype)
         return inputs, paddlepaddle_wide_deep.loss_of(paddle, clicks)
     images = paddle.to_tensor(task.start["images"].astype(dtype))
-    script = paddlepaddle_face if equivalence.is_face(task.model) else paddlepaddle_resnet50
+    script = paddlepaddle_face if equivalence.kind(task.model) == "face" else paddlepaddle_resnet50
     return [images], script.loss_of(paddle, paddle.to_tensor(task.start["labels"]))
 
 
@@ -139,30 +127,15 @@ def _stepper(task: Task, network, inputs, loss_of, optimiser):
 
 
 def _optimiser(model: str, network, setting: Setting):
-    if equivalence.is_wide_deep(model):
+    if equivalence.kind(model) == "wide":
         return paddlepaddle_wide_deep.optimiser(paddle, network, setting.learning_rate)
-    of_images = paddlepaddle_face if equivalence.is_face(model) else paddlepaddle_resnet50
+    of_images = paddlepaddle_face if equivalence.kind(model) == "face" else paddlepaddle_resnet50
     made_by = paddlepaddle_bert if equivalence.of_words(model) else of_images
     return made_by.optimiser(paddle, network, setting.learning_rate, setting.weight_decay)
 
 
-def _flops(task: Task) -> int | None:
-    if equivalence.of_words(task.model):
-        return None
-    found = []
-
-    def counted(layer, _, output):
-        inner = layer.weight.shape[0] if isinstance(layer, paddle.nn.Linear) else layer.weight[0].size
-        found.append(2 * int(output[0].size) * int(inner))
-
-    network = _started(task, "float32")
-    for layer in network.sublayers():
-        if isinstance(layer, (paddle.nn.Conv2D, paddle.nn.Linear)):
-            layer.register_forward_post_hook(counted)
-    inputs, _ = _inputs_and_loss(task, "float32")
-    network(*inputs)
-    return sum(found)
-
-
 if __name__ == "__main__":
-    equivalence.run("paddlepaddle", shapes, answered)
+    modes = {"layout": "NCHW", "execution": "eager"}
+    equivalence.run(
+        *("paddlepaddle", paddle.__version__, shapes, _done), scripts=SCRIPTS, timed=paddlepaddle_loop.TIMED, **modes
+    )

@@ -1,9 +1,11 @@
 """The PyTorch workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
 
+import argparse
+import os
+import tempfile
 from dataclasses import replace
 
 import bert
-import cifar10
 import equivalence
 import face
 import gpt2
@@ -18,9 +20,17 @@ import pytorch_resnet50
 import pytorch_wide_deep
 import torch
 import wide_deep
-from equivalence import Answer, Setting, Task
+from equivalence import Setting, Task
+from torch import distributed, multiprocessing
 
 CPU = torch.device("cpu")
+torch.set_num_threads(1)
+VARIANTS = {  # of Llama: processes, arguments
+    "recompute": (1, {"recompute": True}),
+    "accumulation 2": (1, {"accumulation": 2}),
+    "DDP 2": (2, {}),
+    "FSDP 2": (2, {"fsdp": 2}),
+}
 SCRIPTS = {
     "resnet50_v1.5": pytorch_resnet50,
     "resnet50_cifar10": pytorch_cifar10,
@@ -37,29 +47,24 @@ def shapes(model: str) -> dict[str, tuple]:
     return {name: tuple(weight.shape) for name, weight in _named(_network(model)).items()}
 
 
-def answered(task: Task) -> Answer:
-    torch.set_num_threads(1)
-    done = [_done(task, setting) for setting in equivalence.settings(task.model)]
-    return Answer(
-        version=torch.__version__,
-        script=SCRIPTS[task.model].__file__,
-        settings=done,
-        flops_per_item=_flops(task),
-        timed=cifar10.TIMED if equivalence.is_small(task.model) else pytorch_loop.TIMED,
-        modes=equivalence.modes(task.model, "NCHW", "eager"),
-    )
+def _variants(task: Task, done: list[dict]) -> dict[str, str]:
+    if equivalence.kind(task.model) != "llama":
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        found = {name: _variant(task, *variant, f"{folder}/{name}") for name, variant in VARIANTS.items()}
+    return {"as_well": equivalence.proven_alike(done[0]["losses"], found)}
 
 
 def _network(model: str):
-    if equivalence.is_gpt2(model):
+    if equivalence.kind(model) == "gpt2":
         return pytorch_gpt2.Gpt2(replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
-    if equivalence.is_llama(model):
+    if equivalence.kind(model) == "llama":
         return pytorch_llama.Llama(llama.SIZES[equivalence.size_of(model)])
-    if equivalence.is_bert(model):
+    if equivalence.kind(model) == "bert":
         return pytorch_bert.Bert(replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
-    if equivalence.is_wide_deep(model):
+    if equivalence.kind(model) == "wide":
         return pytorch_wide_deep.WideDeep(replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0))
-    if equivalence.is_face(model):
+    if equivalence.kind(model) == "face":
         return pytorch_face.Face(face.SIZES[equivalence.size_of(model)])
     if model == "mobilenetv2_cifar10":
         return pytorch_cifar10.model(equivalence.small_name(model), dropout=0.0)
@@ -79,17 +84,17 @@ def _started(task: Task, dtype: torch.dtype):
 
 
 def _inputs_and_loss(task: Task, dtype: torch.dtype):
-    if equivalence.is_gpt2(task.model) or equivalence.is_llama(task.model):
+    if equivalence.kind(task.model) in ("gpt2", "llama"):
         batch = equivalence.tokens_of(task)
         return pytorch_gpt2.inputs_of(batch, CPU), pytorch_gpt2.loss_of(batch, CPU)
-    if equivalence.is_bert(task.model):
+    if equivalence.kind(task.model) == "bert":
         batch = equivalence.batch_of(task)
         return pytorch_bert.inputs_of(batch, CPU), pytorch_bert.loss_of(batch, CPU)
-    if equivalence.is_wide_deep(task.model):
+    if equivalence.kind(task.model) == "wide":
         clicks = equivalence.clicks_of(task)
         return pytorch_wide_deep.inputs_of(clicks, CPU, dtype), pytorch_wide_deep.loss_of(clicks, CPU)
     images, labels = torch.from_numpy(task.start["images"]).to(dtype), torch.from_numpy(task.start["labels"])
-    return [images], (pytorch_face if equivalence.is_face(task.model) else pytorch_resnet50).loss_of(labels)
+    return [images], (pytorch_face if equivalence.kind(task.model) == "face" else pytorch_resnet50).loss_of(labels)
 
 
 def _done(task: Task, setting: Setting) -> dict:
@@ -100,35 +105,43 @@ def _done(task: Task, setting: Setting) -> dict:
     arguments = equivalence.arguments_of(task.model)
     loss_of(network(*inputs)).backward()
     norms = {name: float(weight.grad.double().norm()) for name, weight in _named(network).items()}
-    step = pytorch_loop.stepper(network, inputs, loss_of, optimiser, CPU, arguments)
+    if equivalence.kind(task.model) == "llama":
+        step = pytorch_llama.stepper(network, [equivalence.tokens_of(task)], optimiser, CPU, arguments)
+    else:
+        step = pytorch_loop.stepper(network, inputs, loss_of, optimiser, CPU, arguments)
     return equivalence.setting_done(setting, [step().item() for _ in range(setting.steps)], norms)
 
 
+def _variant(task: Task, processes: int, changes: dict, file: str) -> list[float]:
+    """The losses of the same steps on the same batch, which the processes share."""
+    multiprocessing.spawn(_trained, (task, processes, changes, file), processes)
+    return torch.load(file).tolist()
+
+
+def _trained(rank: int, task: Task, processes: int, changes: dict, file: str) -> None:
+    distributed.init_process_group("gloo", f"file://{file}.join", rank=rank, world_size=processes)
+    arguments = argparse.Namespace(**{**vars(equivalence.arguments_of(task.model)), **changes})
+    network, setting = _started(task, torch.float64), equivalence.settings(task.model)[0]
+    network.recompute = arguments.recompute
+    model = pytorch_llama.laid(network, CPU, arguments, processes)
+    batch = llama.parts(equivalence.tokens_of(task), processes)[rank]
+    optimiser = _optimiser(task.model, model, setting)
+    step = pytorch_llama.stepper(model, llama.parts(batch, arguments.accumulation), optimiser, CPU, arguments)
+    losses = torch.stack([step() for _ in range(setting.steps)])
+    distributed.all_reduce(losses)
+    if rank == 0:
+        torch.save(losses / processes, file)
+    os._exit(0)  # the end of a process group of gloo's waits for ever, once in a while
+
+
 def _optimiser(model: str, network, setting: Setting) -> torch.optim.Optimizer:
-    if equivalence.is_wide_deep(model):
+    if equivalence.kind(model) == "wide":
         return pytorch_wide_deep.optimiser(network, setting.learning_rate)
-    of_images = pytorch_face if equivalence.is_face(model) else pytorch_resnet50
+    of_images = pytorch_face if equivalence.kind(model) == "face" else pytorch_resnet50
     made_by = pytorch_bert if equivalence.of_words(model) else of_images
     return made_by.optimiser(network, setting.learning_rate, setting.weight_decay)
 
 
-def _flops(task: Task) -> int | None:
-    """Two for each multiplication with a weight of a convolution or a dense layer, by the shapes of their outputs."""
-    if equivalence.of_words(task.model):
-        return None
-    found = []
-
-    def counted(layer, _, output):
-        found.append(2 * output[0].numel() * layer.weight[0].numel())
-
-    network = _started(task, torch.float32)
-    for layer in network.modules():
-        if isinstance(layer, (torch.nn.Conv2d, torch.nn.Linear)):
-            layer.register_forward_hook(counted)
-    inputs, _ = _inputs_and_loss(task, torch.float32)
-    network(*inputs)
-    return sum(found)
-
-
 if __name__ == "__main__":
-    equivalence.run("pytorch", shapes, answered)
+    modes = {"layout": "NCHW", "execution": "eager", "further": _variants}
+    equivalence.run(*("pytorch", torch.__version__, shapes, _done), scripts=SCRIPTS, timed=pytorch_loop.TIMED, **modes)

@@ -1,18 +1,25 @@
-"""Llama in PyTorch: scaled_dot_product_attention, AdamW, DistributedDataParallel under torchrun.
+"""Llama in PyTorch: scaled_dot_product_attention, AdamW, DistributedDataParallel or FSDP2 under torchrun.
 
 Prints the line of pytorch/examples imagenet/main.py on rank 0, every step; its time is that of one step of the
 whole job.
 """
 
+import contextlib
 import os
+import time
+from collections.abc import Callable, Sequence
 
 import common
+import gpt2
 import llama
 import pytorch_bert
 import pytorch_gpt2
 import pytorch_loop
 import torch
 from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 inputs_of, loss_of = pytorch_gpt2.inputs_of, pytorch_gpt2.loss_of
@@ -83,9 +90,61 @@ def main() -> None:
         model = Llama(llama.SIZES[arguments.size], arguments.recompute).to(device)
         if place.rank == 0:
             llama.announce("pytorch", torch.__version__, arguments, place.world_size, pytorch_loop.trainable(model))
-        batch = llama.batch(arguments, place.rank)
-        inputs, goal = inputs_of(batch, device), loss_of(batch, device)
-        pytorch_loop.train(model, inputs, goal, pytorch_bert.optimiser(model), device, arguments, place)
+        batches = llama.parts(llama.batch(arguments, place.rank), arguments.accumulation)
+        model = laid(model, device, arguments, place.world_size)
+        step = stepper(model, batches, pytorch_bert.optimiser(model), device, arguments)
+        train(step, device, arguments, place)
+
+
+def laid(model: Llama, device: torch.device, arguments, processes: int):
+    """*model* over the devices: copies of it, and each in shards on as many devices as are asked for."""
+    if arguments.fsdp > 1:
+        sides = processes // arguments.fsdp, arguments.fsdp
+        mesh = init_device_mesh(device.type, sides, mesh_dim_names=("copies", "shards"))
+        for part in (*model.layers, model):
+            fully_shard(part, mesh=mesh)
+    elif processes > 1:
+        model = DistributedDataParallel(model, [device.index] if device.type == "cuda" else None)
+    return torch.compile(model) if arguments.compile else model
+
+
+def stepper(model, batches: Sequence[gpt2.Batch], optimiser, device: torch.device, arguments) -> Callable:
+    """One optimiser step on *batches*, whose gradients are added up: () → the mean loss before it.
+
+    Copies exchange their gradients behind the last; shards behind each, for none has room for those of the whole.
+    """
+    mixed, scaler = pytorch_loop.autocast(device, arguments), pytorch_loop.scaler_for(device, arguments)
+    known = [(inputs_of(batch, device), loss_of(batch, device)) for batch in batches]
+    alone = getattr(model, "no_sync", contextlib.nullcontext)
+
+    def step() -> torch.Tensor:
+        optimiser.zero_grad()
+        losses = []
+        for number, (inputs, goal) in enumerate(known, 1):
+            with alone() if number < len(known) else contextlib.nullcontext():
+                with mixed:
+                    loss = goal(model(*inputs)) / len(known)
+                scaler.scale(loss).backward()
+            losses.append(loss.detach())
+        scaler.step(optimiser)
+        scaler.update()
+        return sum(losses)
+
+    return step
+
+
+def train(step: Callable, device: torch.device, arguments, place: common.Place) -> None:
+    """Trains on the same inputs in every step; rank 0 prints a line for each."""
+    time_s, data_s, losses = (common.Meter() for _ in range(3))
+    begun = time.perf_counter()
+    for number in range(1, arguments.steps + 1):
+        data_s.update(time.perf_counter() - begun)
+        losses.update(common.finite(step().item(), number))
+        pytorch_loop.wait_for(device)
+        time_s.update(time.perf_counter() - begun)
+        begun = time.perf_counter()
+        if place.rank == 0:
+            print(pytorch_loop.line(number, arguments.steps, time_s, data_s, losses), flush=True)
 
 
 if __name__ == "__main__":

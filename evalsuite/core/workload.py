@@ -34,9 +34,6 @@ class WorkloadAnswer(Document):
     script: str  # file
     settings: tuple[TrainedSetting, ...]
     parameters: Mapping[str, str]  # canonical name → shape: "64x3x7x7"
-    flops_per_item: int | None  # forward, by the shapes of the layers; None: not counted
-    items_per_step: int
-    bytes_reduced_per_step: int  # float32 gradients that processes would add up
     timed: tuple[str, ...]  # between two readings of the clock
     modes: Mapping[str, str]  # declared differences: layout, eager or graph
     files: Mapping[str, str] | None = None  # SHA-256 of the script and of its imports beside it

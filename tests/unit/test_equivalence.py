@@ -64,7 +64,7 @@ def answer(framework: str = "toynet", only32: bool = False, **how) -> WorkloadAn
     return WorkloadAnswer(
         **{"framework": framework, "version": "1.0", "model": "resnet50_v1.5", "script": "toynet_resnet50.py"},
         settings=(*(() if only32 else (trained(*rates, name=name, **how) for name, rates in doubles)), singles),
-        **{"parameters": {"conv.weight": "3"}, "flops_per_item": 24, "items_per_step": 1, "bytes_reduced_per_step": 12},
+        parameters={"conv.weight": "3"},
         **{"timed": ("forward", "loss", "backward", "optimiser", "loss_to_host"), "modes": {"layout": "NCHW"}},
     )
 

@@ -15,7 +15,7 @@ from evalsuite.runs.equivalence import receipts
 
 Verdict = Literal["proven", "limited", "differs"]
 Cause = Literal[  # first what was built, and what is timed; then what it computes
-    "parameters", "flops", "items", "bytes", "timed", "forward", "backward", "optimiser_step", "optimiser_state",
+    "parameters", "timed", "forward", "backward", "optimiser_step", "optimiser_state",
     "weight_decay", "float32",
 ]  # fmt: skip
 LOSS_LIMITS = (1e-6, 1e-6, 1e-5)  # of the relative difference at steps 1 to 3, in float64
@@ -88,14 +88,6 @@ def _of_shape(first: WorkloadAnswer, second: WorkloadAnswer) -> Iterator[Workloa
     if apart:
         ours, theirs = (side.parameters.get(apart[0], "none") for side in (first, second))
         yield WorkloadDifference(cause="parameters", where=apart[0], ours=ours, theirs=theirs)
-    counts: tuple[tuple[Cause, int | None, int | None], ...] = (
-        ("flops", first.flops_per_item, second.flops_per_item),
-        ("items", first.items_per_step, second.items_per_step),
-        ("bytes", first.bytes_reduced_per_step, second.bytes_reduced_per_step),
-    )
-    for cause, our_count, their_count in counts:
-        if our_count is not None and their_count is not None and our_count != their_count:
-            yield WorkloadDifference(cause=cause, where="", ours=str(our_count), theirs=str(their_count))
     if first.timed != second.timed:
         yield WorkloadDifference(cause="timed", where="", ours=", ".join(first.timed), theirs=", ".join(second.timed))
 

@@ -91,5 +91,5 @@ def _least_exchanged(case: Case) -> float:
     receipt = equivalence.receipts().get(case.model)
     if receipt is None:
         return rules.NothingExchanged.least_bytes
-    gradients = min(answer.bytes_reduced_per_step for answer in receipt.answers)
+    gradients = 4 * min(answer.elements for answer in receipt.answers)  # in float32
     return rules.NothingExchanged.share * 2 * (case.total_devices - 1) * gradients
