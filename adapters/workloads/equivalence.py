@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import bert
 import cifar10
@@ -33,6 +33,7 @@ MODELS = (
     *("resnet50_v1.5", "resnet50_cifar10", "mobilenetv2_cifar10"),
     *("bert_tiny", "gpt2_tiny", "llama_tiny", "wide_and_deep_tiny", "face_tiny"),
 )
+BATCHES = {"gpt2": gpt2, "llama": llama, "bert": bert, "wide": wide_deep}  # by kind of model
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,6 @@ def is_small(model: str) -> bool:
     return model.endswith("_cifar10")
 
 
-def small_name(model: str) -> str:
-    """What the workload of small images calls it: "mobilenetv2"."""
-    return model.removesuffix("_cifar10")
-
-
 def of_words(model: str) -> bool:
     """Whether its items are sequences and its optimiser AdamW."""
     return kind(model) in ("bert", "gpt2", "llama")
@@ -138,7 +134,7 @@ def arguments_of(model: str) -> argparse.Namespace:
         device="cpu",
         threads=1,
         hosts="",
-        model=small_name(model),
+        model=model.removesuffix("_cifar10"),
         size=size_of(model),
         recompute=False,
         accumulation=1,
@@ -234,21 +230,10 @@ def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple])
         sys.exit(f"the model has other weights than the start, {len(apart)} of them: {told}")
 
 
-def tokens_of(task: Task) -> gpt2.Batch:
-    """The batch of GPT-2 or Llama in the start."""
-    return gpt2.Batch(tokens=task.start["tokens"].tolist(), following=task.start["following"].tolist())
-
-
-def clicks_of(task: Task) -> wide_deep.Batch:
-    """The batch of Wide & Deep in the start."""
-    names = ("numbers", "wide", "deep", "clicked")
-    return wide_deep.Batch(**{name: task.start[name].tolist() for name in names})
-
-
-def batch_of(task: Task) -> bert.Batch:
-    """The batch of BERT in the start."""
-    names = ("words", "segments", "masked", "hidden_words", "follows")
-    return bert.Batch(**{name: task.start[name].tolist() for name in names})
+def batch_of(task: Task):
+    """The batch in the start of what is no image: of the workload's own class."""
+    of_kind = type(BATCHES[kind(task.model)].batch(arguments_of(task.model), 0))
+    return of_kind(**{each.name: task.start[each.name].tolist() for each in fields(of_kind)})
 
 
 def _write_start(file: str, model: str, shapes: Mapping[str, tuple]) -> None:
@@ -271,8 +256,7 @@ def _weight(chance, name: str, shape: tuple, model: str) -> numpy.ndarray:
 def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
     arguments = arguments_of(model)
     if not of_images(model):
-        whose = {"gpt2": gpt2, "llama": llama, "bert": bert}.get(model.partition("_")[0], wide_deep)
-        made = whose.batch(arguments, 0)
+        made = BATCHES[kind(model)].batch(arguments, 0)
         return {name: numpy.array(rows) for name, rows in vars(made).items()}
     classes = 10 if is_small(model) else common.CLASSES  # of faces: as many identities in the small size
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)

@@ -62,7 +62,7 @@ def _placed(weight) -> Placed:
 
 def _inputs(task: Task, dtype: str):
     if equivalence.kind(task.model) == "llama":
-        return jax_llama.inputs_of(jax, equivalence.tokens_of(task))
+        return jax_llama.inputs_of(jax, equivalence.batch_of(task))
     images = numpy.ascontiguousarray(task.start["images"].transpose(0, 2, 3, 1))
     return jax.numpy.asarray(images, dtype), jax.numpy.asarray(task.start["labels"])
 

@@ -57,7 +57,7 @@ def _network(model: str, dtype: str):
 
 def _of_images(model: str):
     if model == "mobilenetv2_cifar10":
-        return mxnet_cifar10.model(mx, equivalence.small_name(model), dropout=0.0)[0]
+        return mxnet_cifar10.model(mx, model.removesuffix("_cifar10"), dropout=0.0)[0]
     return mxnet_cifar10.model(mx, "resnet50")[0] if equivalence.is_small(model) else mxnet_resnet50.resnet50(mx)
 
 

@@ -52,7 +52,7 @@ def _network(model: str):
     if equivalence.kind(model) == "face":
         return paddlepaddle_face.face_model(paddle, face.SIZES[equivalence.size_of(model)])
     if equivalence.is_small(model):
-        return paddlepaddle_cifar10.model(paddle, equivalence.small_name(model), dropout=0.0)
+        return paddlepaddle_cifar10.model(paddle, model.removesuffix("_cifar10"), dropout=0.0)
     return paddlepaddle_resnet50.resnet50(paddle)
 
 
@@ -89,16 +89,10 @@ def _started(task: Task, dtype: str):
 
 
 def _inputs_and_loss(task: Task, dtype: str):
-    if equivalence.kind(task.model) in ("gpt2", "llama"):
-        batch = equivalence.tokens_of(task)
-        return paddlepaddle_gpt2.inputs_of(paddle, batch), paddlepaddle_gpt2.loss_of(paddle, batch)
-    if equivalence.kind(task.model) == "bert":
-        batch = equivalence.batch_of(task)
-        return paddlepaddle_bert.inputs_of(paddle, batch), paddlepaddle_bert.loss_of(paddle, batch)
-    if equivalence.kind(task.model) == "wide":
-        clicks = equivalence.clicks_of(task)
-        inputs = paddlepaddle_wide_deep.inputs_of(paddle, clicks, dtype)
-        return inputs, paddlepaddle_wide_deep.loss_of(paddle, clicks)
+    script = SCRIPTS[task.model]
+    if not equivalence.of_images(task.model):
+        batch, more = equivalence.batch_of(task), () if equivalence.of_words(task.model) else (dtype,)
+        return script.inputs_of(paddle, batch, *more), script.loss_of(paddle, batch)
     images = paddle.to_tensor(task.start["images"].astype(dtype))
     script = paddlepaddle_face if equivalence.kind(task.model) == "face" else paddlepaddle_resnet50
     return [images], script.loss_of(paddle, paddle.to_tensor(task.start["labels"]))

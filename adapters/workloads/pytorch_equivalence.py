@@ -67,7 +67,7 @@ def _network(model: str):
     if equivalence.kind(model) == "face":
         return pytorch_face.Face(face.SIZES[equivalence.size_of(model)])
     if model == "mobilenetv2_cifar10":
-        return pytorch_cifar10.model(equivalence.small_name(model), dropout=0.0)
+        return pytorch_cifar10.model(model.removesuffix("_cifar10"), dropout=0.0)
     return pytorch_cifar10.model("resnet50") if equivalence.is_small(model) else pytorch_resnet50.model()
 
 
@@ -84,15 +84,10 @@ def _started(task: Task, dtype: torch.dtype):
 
 
 def _inputs_and_loss(task: Task, dtype: torch.dtype):
-    if equivalence.kind(task.model) in ("gpt2", "llama"):
-        batch = equivalence.tokens_of(task)
-        return pytorch_gpt2.inputs_of(batch, CPU), pytorch_gpt2.loss_of(batch, CPU)
-    if equivalence.kind(task.model) == "bert":
-        batch = equivalence.batch_of(task)
-        return pytorch_bert.inputs_of(batch, CPU), pytorch_bert.loss_of(batch, CPU)
-    if equivalence.kind(task.model) == "wide":
-        clicks = equivalence.clicks_of(task)
-        return pytorch_wide_deep.inputs_of(clicks, CPU, dtype), pytorch_wide_deep.loss_of(clicks, CPU)
+    script = SCRIPTS[task.model]
+    if not equivalence.of_images(task.model):
+        batch, more = equivalence.batch_of(task), () if equivalence.of_words(task.model) else (dtype,)
+        return script.inputs_of(batch, CPU, *more), script.loss_of(batch, CPU)
     images, labels = torch.from_numpy(task.start["images"]).to(dtype), torch.from_numpy(task.start["labels"])
     return [images], (pytorch_face if equivalence.kind(task.model) == "face" else pytorch_resnet50).loss_of(labels)
 
@@ -106,7 +101,7 @@ def _done(task: Task, setting: Setting) -> dict:
     loss_of(network(*inputs)).backward()
     norms = {name: float(weight.grad.double().norm()) for name, weight in _named(network).items()}
     if equivalence.kind(task.model) == "llama":
-        step = pytorch_llama.stepper(network, [equivalence.tokens_of(task)], optimiser, CPU, arguments)
+        step = pytorch_llama.stepper(network, [equivalence.batch_of(task)], optimiser, CPU, arguments)
     else:
         step = pytorch_loop.stepper(network, inputs, loss_of, optimiser, CPU, arguments)
     return equivalence.setting_done(setting, [step().item() for _ in range(setting.steps)], norms)
@@ -124,7 +119,7 @@ def _trained(rank: int, task: Task, processes: int, changes: dict, file: str) ->
     network, setting = _started(task, torch.float64), equivalence.settings(task.model)[0]
     network.recompute = arguments.recompute
     model = pytorch_llama.laid(network, CPU, arguments, processes)
-    batch = llama.parts(equivalence.tokens_of(task), processes)[rank]
+    batch = llama.parts(equivalence.batch_of(task), processes)[rank]
     optimiser = _optimiser(task.model, model, setting)
     step = pytorch_llama.stepper(model, llama.parts(batch, arguments.accumulation), optimiser, CPU, arguments)
     losses = torch.stack([step() for _ in range(setting.steps)])

@@ -70,19 +70,14 @@ def _network(job, model: str):
 def _parts(job, task: Task, setting: Setting):
     tf, arguments = job.tf, equivalence.arguments_of(task.model)
     rates = setting.learning_rate, setting.weight_decay
-    if equivalence.kind(task.model) == "bert":
-        batch = equivalence.batch_of(task)
-        optimiser = tensorflow_bert.optimiser_of(tf, arguments, *rates)
-        return tensorflow_bert.inputs_of(tf, batch), tensorflow_bert.loss_of_batch(job, batch), optimiser
-    if equivalence.kind(task.model) == "gpt2":
-        batch = equivalence.tokens_of(task)
-        optimiser = tensorflow_bert.optimiser_of(tf, arguments, *rates)
-        return tensorflow_gpt2.inputs_of(tf, batch), tensorflow_gpt2.loss_of_batch(job, batch), optimiser
-    if equivalence.kind(task.model) == "wide":
-        clicks = equivalence.clicks_of(task)
-        inputs = tensorflow_wide_deep.inputs_of(tf, clicks, setting.dtype)
+    script = SCRIPTS[task.model]
+    if not equivalence.of_images(task.model):
+        batch, loss_of = equivalence.batch_of(task), script.loss_of_batch
+        if equivalence.of_words(task.model):
+            optimiser = tensorflow_bert.optimiser_of(tf, arguments, *rates)
+            return script.inputs_of(tf, batch), loss_of(job, batch), optimiser
         optimiser = tensorflow_wide_deep.adam(tf, arguments, setting.learning_rate)
-        return inputs, tensorflow_wide_deep.loss_of_batch(job, clicks), optimiser
+        return script.inputs_of(tf, batch, setting.dtype), loss_of(job, batch), optimiser
     images = tf.constant(task.start["images"].transpose(0, 2, 3, 1), setting.dtype)
     if equivalence.kind(task.model) == "face":
         loss_of = tensorflow_face.loss_of_batch(job, tf.constant(task.start["labels"]))

@@ -60,14 +60,12 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
 
 
 def _columns(dialect: Dialect) -> list[tuple[str, Line, float, bool]]:
-    def line(pattern: str) -> Line:
-        return Line(pattern=pattern.replace("{N}", _N).encode(), sample=b"", source="")
-
     shapes = [
-        (name, line(row["pattern"]), row.get("times", 1.0), row.get("apart", False))
+        (name, Line(pattern=pattern, sample=b"", source=""), row.get("times", 1.0), "apart" in row)
         for name, columns in paths.read_data("also_printed.toml").items()
         for row in columns
         if dialect.name in row["dialects"]
+        for pattern in [row["pattern"].replace("{N}", _N).encode()]
     ]
     if dialect.scope == "per_device":
         rated = [line for line in dialect.step if {"rate", "rate_k"} & set(line.groups)]

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evalsuite.core import paths
@@ -116,21 +116,17 @@ def spread() -> tuple[float, float, float, int]:
 def fitting(job: Job, room: float) -> Job | None:
     """The first that fits at the same global batch: few stages and parts, little recomputed; then more devices."""
     devices, sequences = job.devices, job.batch * job.of("DP") * job.of("FSDP")
+    ways = itertools.product((1, 2, 4, 8, 16), (1, 2, 4, 8), RECOMPUTE, (None, 1))
+    likely = [way for way in ways if way[0] <= len(job.model.windows) and not job.model.divided[0] % way[1]]
     while devices <= MOST_DEVICES:
-        for pipeline, tensor, recompute in itertools.product((1, 2, 4, 8, 16), (1, 2, 4, 8), RECOMPUTE):
-            for each in _alike(job, devices, sequences, pipeline, tensor, recompute):
-                if peak(each) <= room:
-                    return each
+        for pipeline, tensor, recompute, micro in likely:
+            copies, rest = divmod(devices, pipeline * tensor * job.of("CP"))
+            if rest or not copies or sequences % copies:
+                continue
+            layout = {"FSDP": copies, "TP": tensor, "PP": pipeline, "CP": job.of("CP")}
+            layout |= {"EP": math.gcd(job.of("EP"), copies)} if "EP" in job.layout else {}
+            changed = replace(job, layout=layout, batch=sequences // copies, recompute=recompute, micro_batch=micro)
+            if peak(changed) <= room:
+                return changed
         devices *= 2
     return None
-
-
-def _alike(job: Job, devices: int, sequences: int, pipeline: int, tensor: int, recompute: str) -> Iterator[Job]:
-    copies, rest = divmod(devices, pipeline * tensor * job.of("CP"))
-    fits = pipeline <= len(job.model.windows) and not job.model.divided[0] % tensor
-    if fits and copies and not rest and not sequences % copies:
-        layout = {"FSDP": copies, "TP": tensor, "PP": pipeline, "CP": job.of("CP")}
-        layout |= {"EP": math.gcd(job.of("EP"), copies)} if "EP" in job.layout else {}
-        changed = replace(job, layout=layout, batch=sequences // copies, recompute=recompute)
-        yield changed
-        yield replace(changed, micro_batch=1)

@@ -130,7 +130,11 @@ def _memory(model: Model, rows: Sequence[Summary], subject: Subject) -> figures.
     kind = next((name for name in MEMORY if any(case_figure(row, of_figure[name]) for row in rows)), None)
     known = [(row, used / GIB) for row in rows if kind and (used := case_figure(row, of_figure[kind]))]
     marks = [
-        (names.label(row.case, every), row, (figures.Point(x=used, value=row.items_per_s_per_device, ref=_ref(row)),))
+        (
+            names.label(row.case, every),
+            row,
+            (figures.Point(x=used, value=row.items_per_s_per_device, ref=names.case_anchor(row.case)),),
+        )
         for row, used in known
     ]
     reading = words("language.memory_reading", memory_text=words(f"totals.{kind}")) if kind else None
@@ -141,7 +145,9 @@ def _memory(model: Model, rows: Sequence[Summary], subject: Subject) -> figures.
 def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator[figures.Chart]:
     """Of each data and global batch the losses of all repeats, over the tokens that were trained."""
     words, counted = subject.words, ((row, run) for row in rows for run in row.measurements if run.counts)
-    curves = [(row, points) for row, run in counted if len(points := _over_tokens(run, _ref(row))) > 1]
+    curves = [
+        (row, points) for row, run in counted if len(points := _over_tokens(run, names.case_anchor(row.case))) > 1
+    ]
     alike = by_key(((_stated(row, "data"), row.case.global_batch), (row, points)) for row, points in curves)
     largest = sorted(alike.items(), key=lambda pair: -len(pair[1]))
     for place, ((data, batch), drawn) in enumerate(largest[:MOST_CHARTS]):
@@ -158,10 +164,6 @@ def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator
             "language.loss_reading", data=data or words("words.not_recorded"), batch=numbers.count(batch), **of
         )
         yield _draw(subject, f"f-{model.id}-loss{place}", title, reading, shown[:MOST_CURVES])
-
-
-def _ref(row: Summary) -> str:
-    return names.case_anchor(row.case)
 
 
 def _over_tokens(run: Measurement, ref: str) -> tuple[figures.Point, ...]:
