@@ -18,8 +18,6 @@ from evalsuite.core.workload import EquivalenceReceipt, WorkloadAnswer
 from evalsuite.launch import equivalence
 from evalsuite.results.compare.equivalence import WorkloadDifference, WorkloadPair, pairs
 
-SCHEMA = 1
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProvenModel:
@@ -37,9 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     asked = equivalence.models(adapters) if arguments.model == "all" else (arguments.model,)
     wanted = {model: equivalence.workloads(adapters, names, model) for model in asked}
     if all(len(workloads) < 2 for workloads in wanted.values()):
-        here = sorted({framework for workloads in wanted.values() for framework in workloads})
-        which = f" ({here[0]})" if here else ""
-        facts = {"names": arguments.frameworks or "", "models": ", ".join(wanted), "n": len(here), "which": which}
+        here = ", ".join(sorted({framework for workloads in wanted.values() for framework in workloads})) or "–"
+        facts = {"names": arguments.frameworks or "", "models": ", ".join(wanted), "here": here}
         raise EvalsuiteError.of("commands.equivalence_too_few", **facts)
     proofs = [_prove(model, workloads) for model, workloads in wanted.items() if len(workloads) > 1]
     for proof in proofs if arguments.receipts is not None else ():
@@ -53,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             note(say("equivalence.no_receipt", model=proof.model))
     if arguments.json:
-        print_json({"schema": SCHEMA, "models": [_facts(proof) for proof in proofs]})
+        print_json({"schema": 1, "models": [_facts(proof) for proof in proofs]})
     else:
         for proof in proofs:
             _print(proof)

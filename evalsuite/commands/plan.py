@@ -62,8 +62,7 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
         error = {"least": least, "median": middle, "most": most, "rows": rows}
         print_json({"model": arguments.memory, "stages": listed, "peak_bytes": round(peak), "error": error})
     else:
-        names = [*found[0], "sum"]
-        columns = [(say("memory.stage"), "right"), *((say(f"memory.{name}"), "right") for name in names)]
+        columns = [(say(f"memory.{name}"), "right") for name in ("stage", *found[0], "sum")]
         values = ((*stage.values(), math.fsum(stage.values())) for stage in found)
         body = [(str(n), *(f"{each / memory.GIB:.1f}" for each in row)) for n, row in enumerate(values)]
         table(say("memory.title", model=arguments.memory, layout=_layout(job), devices=job.devices), columns, body)
