@@ -11,10 +11,9 @@ from evalsuite.commands.launching.batch_searches import find_batches
 from evalsuite.commands.launching.request import Request, read_request, say_scripts
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.commands.run import check_runs, run_missing
+from evalsuite.commands.run import check_runs, run_missing, set_aside
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
-from evalsuite.launch import campaign
 from evalsuite.plan.plan import Plan
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
@@ -30,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_scripts(request.plan)
     plan, store = request.plan, request.place.store
     check(arguments, request)
-    campaign.redo(arguments.redo, plan, store)
+    set_aside(arguments, request)
     request = find_batches(arguments, request)
     if arguments.criteria:
         options = replace(request.options, criteria=criteria.read(arguments.criteria))

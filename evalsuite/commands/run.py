@@ -16,17 +16,17 @@ from evalsuite.commands.launching.request import Options, Place, Request, make_l
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import RunProgress, bar, note
-from evalsuite.core import files
-from evalsuite.core.errors import Exit
+from evalsuite.core import files, paths
+from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.model import Measurement, Run, Skip, by_key
-from evalsuite.launch import campaign
+from evalsuite.launch import campaign, runner
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.checks import doctor, room
 from evalsuite.launch.checks.room import RemainingTime
 from evalsuite.launch.remote import allocations
 from evalsuite.logs import excerpt
 from evalsuite.plan.plan import Plan
-from evalsuite.results.measure import measurement
+from evalsuite.results.measure import measurement, measuring
 from evalsuite.runs.journal import Campaign
 from evalsuite.runs.store import RunFolder, Store
 
@@ -44,7 +44,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     say_scripts(request.plan)
     store = request.place.store
     check_runs(arguments, request)
-    campaign.redo(arguments.redo, request.plan, store)
+    set_aside(arguments, request)
     request = batch_searches.find_batches(arguments, request)
     plan, code = run_missing(request)
     if not plan.cases:
@@ -58,7 +58,46 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 def check_runs(arguments: argparse.Namespace, request: Request) -> None:
     files.try_place(request.place.store.root, folder=True)
-    campaign.find_finished(arguments.redo, request.plan, request.place.store)
+    _find_again(arguments.redo, request)
+
+
+def set_aside(arguments: argparse.Namespace, request: Request) -> None:
+    """The finished runs that `--redo` names, next to their place, so that they are missing again."""
+    store = request.place.store
+    for run in _find_again(arguments.redo, request):
+        store.set_aside(store.folder(run), "redone")
+
+
+def _find_again(words: Sequence[str], request: Request) -> list[Run]:
+    """The finished runs that *words* name: `failed` (also without a valid number), `changed`, a case or a run's id.
+
+    Raises EvalsuiteError for a word that names none, and for runs of a script or command that has changed since.
+    """
+    plan, store = request.plan, request.place.store
+    finished = {run: store.folder(run) for run in filter(store.ended(), plan.runs)}
+    found = ((run, runner.find_change(folder, plan.recipe(run.case))) for run, folder in finished.items())
+    changed = {run: why for run, why in found if why}
+    chosen: list[Run] = []
+    for word in words:
+        matching = [run for run in finished if word in (run.id, run.case.id)]
+        if word == "changed":
+            matching = [*changed]
+        elif word == "failed":
+            matching = [run for run, folder in finished.items() if not _is_valid(folder, request.options)]
+        elif not matching:
+            near = did_you_mean(word, [case.id for case in plan.cases], cutoff=0.4)
+            example = plan.cases[0].id if plan.cases else "CASE"
+            raise EvalsuiteError.of("launch.redo", name=word, example=example, near=near)
+        chosen += [run for run in matching if run not in chosen]
+    if old := [run for run in changed if run not in chosen]:
+        raise EvalsuiteError.of("launch.redo_changed", n=len(old), run=old[0].id, why=changed[old[0]], runs=store.root)
+    return chosen
+
+
+def _is_valid(folder: RunFolder, options: Options) -> bool:
+    if not folder.outcome().ended_well:
+        return False
+    return measuring.measure(folder, options.search_paths, paths.cache() / "measurements").measurement.counts
 
 
 def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan: None) -> tuple[Plan, Exit]:
@@ -90,7 +129,7 @@ def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan:
         left = _launch(plan, place, options, ready, missing, started, functools.partial(between, plan))
     failed = sum(not folder.outcome().ended_well for folder in _ended_folders(plan, place.store))
     if not missing and plan.runs:
-        runs = len(plan.runs)
+        runs, failed = len(plan.runs), sum(not _is_valid(each, options) for each in _ended_folders(plan, place.store))
         note(say("run.all_done_failed", runs=runs, failed=failed) if failed else say("run.all_done", runs=runs))
     return plan, left or (Exit.SOME_FAILED if failed else Exit.DONE)
 
@@ -130,9 +169,8 @@ def _launch(
             needed=lambda run: shown.needed(run, run in again or repeats.is_needed(run)),
         ):
             measured = measurement.measurement(store.folder(ended.run), options.search_paths)
-            unit = measured.throughput.unit if measured.throughput else None
             shown.ended(ended.run, ended.outcome.duration_s, measured)
-            campaign.note_value(ended, started, store, measured.value, unit)
+            campaign.note_value(ended, started, store, measured)
             _say_log(measured, store.root)
             stopped += ended.outcome.status == "stopped_as_planned"
     if stopped:

@@ -36,6 +36,7 @@ class RunState:
     waits_for: str | None = None
     items_per_s: float | None = None  # as the journal noted it
     unit: str | None = None
+    counts: bool | None = None  # likewise; None: not noted
 
     @property
     def running(self) -> bool:
@@ -89,8 +90,8 @@ def read_state(store: Store, now_s: float) -> EvaluationState:
 
 def _run_state(run: Run, folder: RunFolder, now_s: float, last: Attempt | None) -> RunState:
     if folder.finished:
-        value, unit = (last.items_per_s, last.unit) if last else (None, None)
-        return RunState(run=run, outcome=folder.outcome(), items_per_s=value, unit=unit)
+        noted = {name: getattr(last, name) for name in ("items_per_s", "unit", "counts")} if last else {}
+        return RunState(run=run, outcome=folder.outcome(), **noted)
     times = []
     for file in folder.path.glob("*"):
         with contextlib.suppress(OSError):  # it was taken away meanwhile
@@ -141,7 +142,7 @@ def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:
 def _rows(state: EvaluationState) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for case, own in state.cases.items():
-        given = next((run for run in reversed(own) if run.items_per_s is not None), None)
+        given = next((run for run in reversed(own) if run.items_per_s is not None and run.counts is not False), None)
         last = f"{rate(given.items_per_s)} {given.unit}" if given and given.items_per_s is not None else "—"
         done, failed = _count(own)
         precision = case.precision + ("+XLA" if case.xla else "")
@@ -173,6 +174,8 @@ def _print(state: EvaluationState) -> None:
         line(say("status.failure", run=failed.id, whose=whose, reason=i18n.worded(outcome.reason)))
     if (more := len(state.failures) - MOST_FAILURES) > 0:
         line(say("status.more_failures", n=more))
+    if without := sum(run.counts is False for run in state.runs if run.outcome and run.outcome.ended_well):
+        line(say("status.without", n=without))
     if state.made_again:
         line(say("status.made_again", n=state.made_again))
     if left := len(state.runs) - state.done:

@@ -508,6 +508,7 @@ class Attempt:
     fault: Literal["infrastructure"] | None = None
     items_per_s: float | None = None
     unit: str | None = None
+    counts: bool | None = None  # whether the value enters the median of its case
     sha256: Mapping[str, str] | None = field(default=None, repr=False)  # of what it left in its folder
 
 

@@ -21,9 +21,9 @@ from typing import Literal
 from evalsuite import __version__
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core.documents import CampaignPlace
-from evalsuite.core.errors import EvalsuiteError, did_you_mean, of_machine
+from evalsuite.core.errors import of_machine
 from evalsuite.core.messages import message_of
-from evalsuite.core.model import Case, Device, Run, Skip, by_key
+from evalsuite.core.model import Case, Device, Measurement, Run, Skip, by_key
 from evalsuite.launch import runner
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
@@ -112,17 +112,9 @@ def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str],
 
 def document(plan: Plan) -> Planned:
     """*plan* as it stands beside the run folders."""
-    return Planned(
-        profile=plan.spec.name,
-        repeats=plan.spec.repeats,
-        cases=tuple(plan.cases),
-        skips=tuple(plan.skips),
-        most_repeats=plan.spec.most_repeats,
-        columns=plan.spec.columns,
-        criteria=plan.spec.criteria,
-        machine=plan.spec.machine,
-        expected_run_s=plan.spec.expected_run_s,
-    )
+    same = ("repeats", "most_repeats", "columns", "criteria", "machine", "expected_run_s")
+    said = {name: getattr(plan.spec, name) for name in same}
+    return Planned(profile=plan.spec.name, cases=tuple(plan.cases), skips=tuple(plan.skips), **said)
 
 
 def begin(planned: Planned, store: Store) -> Campaign:
@@ -151,7 +143,7 @@ def _named(place: Path) -> Iterator[None]:
         raise
 
 
-def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: float | None, unit: str | None) -> None:
+def note_value(ended: EndedRun, started: Campaign, store: Store, measured: Measurement) -> None:
     store.journal.note(
         JournalLine(
             event="measured",
@@ -159,39 +151,15 @@ def note_value(ended: EndedRun, started: Campaign, store: Store, items_per_s: fl
             attempt=ended.attempt,
             campaign=started.id,
             at=_now(),
-            items_per_s=items_per_s,
-            unit=unit,
+            items_per_s=measured.value,
+            unit=measured.throughput.unit if measured.throughput else None,
+            counts=measured.counts,
         )
     )
 
 
 def _now() -> str:
     return datetime.now(UTC).astimezone().isoformat(timespec="milliseconds")
-
-
-def find_finished(words: Sequence[str], plan: Plan, store: Store) -> list[Run]:
-    """The finished runs that *words* name: `failed`, a case or a run's id. Raises EvalsuiteError for one that names
-    none."""
-    finished = list(filter(store.ended(), plan.runs))
-    chosen: list[Run] = []
-    for word in words:
-        if word == "failed":
-            matching = [run for run in finished if not store.folder(run).outcome().ended_well]
-        else:
-            matching = [run for run in finished if word in (run.id, run.case.id)]
-        if not matching and word != "failed":
-            hint = did_you_mean(word, [case.id for case in plan.cases], cutoff=0.4)
-            raise EvalsuiteError.of(
-                "launch.redo", name=word, example=plan.cases[0].id if plan.cases else "CASE", near=hint
-            )
-        chosen += [run for run in matching if run not in chosen]
-    return chosen
-
-
-def redo(words: Sequence[str], plan: Plan, store: Store) -> None:
-    """Sets aside the finished runs that *words* name, next to their place, so that they are missing again."""
-    for run in find_finished(words, plan, store):
-        store.set_aside(store.folder(run), "redone")
 
 
 def _launch(

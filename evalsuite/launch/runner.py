@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -282,6 +283,19 @@ def _command(
         packages=dict(sorted(packages.items())),
         lock_sha256=virtualenvs.lock_of(launcher.pythons[run.case.framework, recipe.name]),
     )
+
+
+def find_change(folder: RunFolder, recipe: Recipe) -> Message | None:
+    """What of the run in *folder* is another now than when it was made: its script, or its command."""
+    made, case = folder.command(), folder.run().case
+    script = next((Path(word) for word in made.command if word.endswith(".py") and Path(word).is_file()), None)
+    if script and made.script_sha256 not in (None, files.sha256(script)):
+        return Message("launch.changed_script", path=script)
+    if made.container or not made.command or recipe.refusal(case):
+        return None
+    words = "\0".join(redaction.redact_words(recipe.command_of(case).argv))
+    pattern = ".*".join(map(re.escape, re.split(r"\{\w+\}", words)))  # what the plan and the agents fill in
+    return None if re.search(rf"(?s){pattern}\Z", "\0".join(made.command)) else Message("launch.changed_command")
 
 
 def _engine_said(file: Path) -> str:

@@ -53,6 +53,7 @@ class JournalLine(Document):
     fault: Literal["infrastructure"] | None = None  # with "ended"; None: not the machines
     items_per_s: float | None = None  # with "measured"; None: no valid number
     unit: str | None = None
+    counts: bool | None = None  # with "measured": whether the value enters the median of its case
     sha256: Mapping[str, str] | None = None  # with "ended": of files that the outcome has no hash of; "removed": of all
     before: str | None = None  # SHA-256; None in the first line
 
@@ -125,14 +126,8 @@ class Journal:
         for row in (each for each in self._read(self._lines()) if each.event != "removed"):
             key = (row.run, row.attempt)
             known = found.get(key) or Attempt(run=row.run, number=row.attempt, campaign=row.campaign, started_at=row.at)
-            found[key] = replace(
-                known,
-                status=row.status or known.status,
-                fault=row.fault or known.fault,
-                items_per_s=known.items_per_s if row.items_per_s is None else row.items_per_s,
-                unit=row.unit or known.unit,
-                sha256=known.sha256 if row.sha256 is None else row.sha256,
-            )
+            said = {name: getattr(row, name) for name in ("status", "fault", "items_per_s", "unit", "counts", "sha256")}
+            found[key] = replace(known, **{name: value for name, value in said.items() if value is not None})
         return tuple(found.values())
 
     def last_hashes(self) -> dict[Path, str]:

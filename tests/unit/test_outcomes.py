@@ -3,11 +3,15 @@
 import json
 import threading
 import time
+from argparse import Namespace
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from evalsuite import cli
+from evalsuite.commands import run as run_command
+from evalsuite.contracts.adapter import Command, Recipe
+from evalsuite.core import files
 from evalsuite.core.documents import HostEnvironment
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import SideBySide
@@ -164,13 +168,13 @@ class Lab:
 
     def __init__(self, folder, monkeypatch, *ends):
         self.store = Store(folder / "runs")
-        self.ends = list(ends)
+        self.ends, self.command, self.printed = list(ends), COMMAND, runfolders.steps(seconds=0.5)
         monkeypatch.setattr(runner, "launch", self._launch)
         monkeypatch.setattr(cores, "measure_seconds", lambda: 0.3)
 
     def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
-        command = replace(COMMAND, campaign=place)
-        host = runfolders.Host(printed=(runfolders.steps(seconds=0.5),))
+        command = replace(self.command, campaign=place)
+        host = runfolders.Host(printed=(self.printed,))
         return runfolders.fill(folder, host, run.repeat, command, **self.ends.pop(0))
 
     def start(self, repeats=1, waits=print, **limits):
@@ -178,11 +182,11 @@ class Lab:
         self.store.write_plan(planned)
         started = campaign.begin(planned, self.store)
         runs = [replace(RUN, repeat=number) for number in range(repeats)]
-        return list(
-            campaign.launch_all(
-                runs, self.store, {"toynet": toynet()}, replace(LAUNCHER, waits=waits), started, **limits
-            )
-        )
+        launcher = replace(LAUNCHER, waits=waits)
+        ended = list(campaign.launch_all(runs, self.store, {"toynet": toynet()}, launcher, started, **limits))
+        for each in ended:
+            campaign.note_value(each, started, self.store, measurement.measurement(self.store.folder(each.run)))
+        return ended
 
     @property
     def folders(self):
@@ -251,9 +255,13 @@ def test_a_run_that_another_evaluator_measures_is_waited_for_and_said(tmp_path, 
 # made again on request
 
 
-def asked(*cases):
-    runs = tuple(Run(case=case, repeat=0) for case in cases)
-    return planning.Plan(spec=spec.Spec(), adapters={}, cases=cases, runs=runs, skips=())
+def again(lab, *words):
+    """What --redo of *words* sets aside."""
+    runs = (RUN,)
+    plan = planning.Plan(spec=spec.Spec(), adapters={"toynet": toynet()}, cases=(RUN.case,), runs=runs, skips=())
+    place, options = SimpleNamespace(store=lab.store), SimpleNamespace(search_paths=())
+    run_command.set_aside(Namespace(redo=words), SimpleNamespace(plan=plan, place=place, options=options))
+    return lab.folders
 
 
 @pytest.mark.parametrize("word", [RUN.id, RUN.case.id])
@@ -261,28 +269,40 @@ def test_a_good_run_is_set_aside_by_its_name_and_stays_known(tmp_path, monkeypat
     lab = Lab(tmp_path, monkeypatch, {}, {})
     lab.start()
 
-    assert campaign.find_finished(["failed"], asked(RUN.case), lab.store) == []
-    assert campaign.find_finished([word], asked(RUN.case), lab.store) == [RUN]
-    campaign.redo([word], asked(RUN.case), lab.store)
+    assert again(lab, "failed") == ["r0"]
+    assert again(lab, word) == ["redone-r0-1"]
     lab.start()
 
     assert "taken_away" in [finding.code for finding in evaluate(lab.store).findings]
 
 
-def test_failed_runs_are_set_aside_by_one_word_and_an_unknown_name_is_an_error_with_the_nearest(tmp_path, monkeypatch):
-    lab = Lab(tmp_path, monkeypatch, FAILED)
+@pytest.mark.parametrize(("end", "steps"), [(FAILED, 150), ({}, 20)])
+def test_runs_without_a_valid_number_are_set_aside_by_one_word(tmp_path, monkeypatch, end, steps):
+    lab = Lab(tmp_path, monkeypatch, end)
+    lab.printed = runfolders.steps(steps)
     lab.start()
 
-    with pytest.raises(EvalsuiteError, match="expected failed, a case"):
-        campaign.redo([RUN.case.id + "x"], asked(RUN.case), lab.store)
-    campaign.redo(["failed"], asked(RUN.case), lab.store)
-    assert lab.folders == ["redone-r0-1"]
+    with pytest.raises(EvalsuiteError, match="expected failed, changed, a case"):
+        again(lab, RUN.case.id + "x")
+    assert again(lab, "failed") == ["redone-r0-1"]
+    lab.ends, lab.printed = [{}], runfolders.steps()
+    lab.start()
+    names = {type(each).__name__ for each in evaluate(lab.store).findings}
+    assert "RunMadeAgain" in names and "RunTakenAway" not in names
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--retries", "many"), ("--retries", "-1"), ("--max-device-hours", "0"), ("--max-device-hours", "nan")],
-)
-def test_limits_that_make_no_sense_are_refused(tmp_path, option, value, capsys):
-    assert cli.main(["plan", "--runs", str(tmp_path), f"{option}={value}"]) == 2
-    assert "expected" in capsys.readouterr().err
+@pytest.mark.parametrize(("before", "after"), [("lr = 1", "lr = 2"), ("--steps 30", "--steps 60")])
+def test_runs_of_another_script_or_command_are_not_those_of_the_plan(tmp_path, monkeypatch, before, after):
+    lab, script = Lab(tmp_path, monkeypatch, {}), tmp_path / "train.py"
+    script.write_text(before)
+    wanted = ["{python}", str(script), before]
+    monkeypatch.setattr(Recipe, "command_of", lambda recipe, case: Command(argv=tuple(wanted)))
+    lab.command = replace(COMMAND, command=("python", *wanted[1:]), script_sha256=files.sha256(script))
+    lab.start()
+
+    assert again(lab) == ["r0"]
+    script.write_text(after if "=" in after else before)
+    wanted[2] = before if "=" in after else after
+    with pytest.raises(EvalsuiteError, match=r"1 finished run was made by something else.*--redo changed"):
+        again(lab)
+    assert again(lab, "changed") == ["redone-r0-1"]

@@ -15,7 +15,7 @@ from evalsuite.launch import campaign
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
-from tests.toys import CASE
+from tests.toys import CASE, measured
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def store(tmp_path) -> Store:
             folder.write_outcome(outcome)
         if outcome.status == "completed":
             ended = campaign.EndedRun(run=run, outcome=outcome, attempt=attempt)
-            campaign.note_value(ended, started, store, 412.5, "images/s")
+            campaign.note_value(ended, started, store, measured(CASE, repeat, 412.5))
     (tmp_path / "runs" / CASE.id / "infrastructure-r2-1").mkdir()
     with store.claim(Run(case=CASE, repeat=3)):
         pass

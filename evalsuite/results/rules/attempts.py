@@ -94,7 +94,8 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
     by_run = by_key((attempt.run, attempt) for attempt in superseded(recorded, commands))
     for run, attempts in by_run.items():
         replaced = run in commands or any(attempt.status is None for attempt in attempts)
-        taken = [attempt for attempt in attempts if attempt.status in ENDED_WELL or (attempt.status and not replaced)]
+        ended = [attempt for attempt in attempts if attempt.status]
+        taken = [each for each in ended if not replaced or (each.status in ENDED_WELL and each.counts is not False)]
         if taken:
             yield rules.RunTakenAway(attempts=len(taken), where=run)
         if again := [attempt for attempt in attempts if attempt not in taken]:

@@ -21,7 +21,7 @@ from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toynet import LAUNCHER
-from tests.toys import CASE, COMMAND, toynet
+from tests.toys import CASE, COMMAND, measured, toynet
 
 SPOKEN = words.read()
 BASE = replace(CASE, framework="toynet")
@@ -63,7 +63,7 @@ class Lab:
         adapters = {"toynet": toynet()}
         try:
             for ended in campaign.launch_all(missing, self.store, adapters, LAUNCHER, started):
-                campaign.note_value(ended, started, self.store, 64.0, "images/s")
+                campaign.note_value(ended, started, self.store, measured(SCALE, 0, 64.0))
         except Interrupted:
             return
 
