@@ -206,6 +206,10 @@ class Dialect:
     def telling(self) -> tuple[Line, ...]:
         return tuple(line for line in (*self.step, *self.final) if line.telling)
 
+    @property
+    def knows_scope(self) -> bool:
+        return self.scope not in ("auto", "unstated")
+
     @cached_property
     def spans_lines(self) -> bool:
         return any(b"\n" in line.sample.strip() for line in (*self.step, *self.final, *self.facts))

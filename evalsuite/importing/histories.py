@@ -99,7 +99,11 @@ def find(root: Path) -> list[History]:
     found: list[History] = []
     for parts, place in _below(root):
         try:
-            found += _of_files(parts, place) if parts else _of_mlflow(place)
+            if parts:
+                found += _of_files(parts, place)
+                continue
+            with _refusing(place):
+                found += _histories((place.parent.parent,), str(place), list(_mlflow_rows(place)), place.name)
         except EvalsuiteError as error:
             lost = History(
                 places=(*parts, place), source=str(place), run="", reports=(), facts={}, calls=False, torn=True
@@ -160,7 +164,9 @@ def _of_files(parts: Sequence[Path], place: Path) -> list[History]:
             return []
         text = _content(file).decode("utf-8-sig", "replace")
         try:
-            rows = list(_rows_of_json(text) if form == ".jsonl" else _rows_of_table(text, file))
+            rows = list(_rows_of_table(text, file)) if form != ".jsonl" else []
+            with contextlib.suppress(TypeError, ValueError):  # the last is still written
+                rows += (dict(files.parse_json(line)) for line in text.splitlines() if form == ".jsonl")
         except csv.Error:
             return []  # a reader of tables says where
         beside = file.with_name("hparams.yaml")  # of Lightning
@@ -175,11 +181,6 @@ def _whole(found: list[History], torn: bool) -> list[History]:
     if torn and not found:
         raise ValueError(Message("importing.history_torn"))
     return found
-
-
-def _of_mlflow(folder: Path) -> list[History]:
-    with _refusing(folder):
-        return _histories((folder.parent.parent,), str(folder), list(_mlflow_rows(folder)), folder.name)
 
 
 def is_log(file: Path) -> bool:
@@ -215,14 +216,6 @@ def _mlflow_rows(folder: Path) -> Iterator[Row]:
         if files.is_file(place / "meta.yaml"):
             about = re.search(r"(?m)^(?:run_)?name: (.*\w.*)$", files.read_text(place / "meta.yaml"))
             yield {says: about[1].strip("'\"") if about else None}
-
-
-def _rows_of_json(text: str) -> Iterator[Row]:
-    for line in text.splitlines():
-        try:
-            yield dict(files.parse_json(line))
-        except (TypeError, ValueError):
-            return  # it is still written
 
 
 def _rows_of_table(text: str, file: Path) -> Iterator[Row]:

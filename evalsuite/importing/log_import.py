@@ -182,11 +182,15 @@ class Importer:
                 folder.logs(),
                 case,
                 known.dialect,
-                scope=user_facts.scope(facts),
+                scope=self._scope(known, facts),
                 steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
                 shape=facts.get("shape"),
                 dialects=self.dialects,
             )
+            said = user_facts.scope(facts)
+            if said and not self._scope(known, facts) and reading.PUBLIC_SCOPE[said] != known.scope:
+                kept = Message("logs.scope_kept", given=said, own=known.scope)
+                read = replace(read, reason=join(kept, read.reason))
         findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
         place = str(members[0].source)
         return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=findings)
@@ -223,6 +227,10 @@ class Importer:
                 raise ValueError(join(known.reason, message_of(error))) from error
             raise
 
+    def _scope(self, known: reading.Reading, said: Facts) -> user_facts.Scope | None:
+        dialect = self.dialects.get(known.dialect or "")
+        return None if dialect and dialect.knows_scope else user_facts.scope(said)
+
     def _samples(self, exported: Exported, first: _Member, case: Case, known: reading.Reading) -> Mapping[str, str]:
         """Host → what the exporter told. Raises ValueError where the log does not say when it trained."""
         stamps = [step.stamp_s for step in known.steps if step.stamp_s is not None]
@@ -250,7 +258,7 @@ class Importer:
         copies = [Source(path=member.history or str(member.path), sha256=member.sha256) for member in members]
         made = command(self.dialects.get(known.dialect or ""), known.unit, copies, "imported")
         each = user_facts.whole_number(said, "steps_per_report")
-        recipe = replace(made.recipe, scope=user_facts.scope(said), steps_per_report=each, shape=said.get("shape"))
+        recipe = replace(made.recipe, scope=self._scope(known, said), steps_per_report=each, shape=said.get("shape"))
         started = next((agent.command for agent in folder.agents().values() if agent.command), ())
         folder.write_command(replace(made, command=started, recipe=recipe, stated=said))
         ended = sampled.outcome(folder) if members[0].folder else None

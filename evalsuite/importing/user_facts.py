@@ -33,6 +33,7 @@ RECORDED = (  # of a run, not of its case
     *(*STATED, *OF_A_ROW),
 )
 _APART = (*RECORDED, "any")  # no part of a case's name
+UNNAMED = ("any", "name", "file", "log", "id", "seed")  # parts of a path that tell repeats apart
 USER, PATH, TABLE, SETTINGS = "--set", "the path", "the table", "what the run recorded of itself"
 RECORDS, CASE_FILE = "what the agents recorded", "the case beside them"
 NEEDED = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "8", "batch": "64"}  # name → example
@@ -58,7 +59,7 @@ def pattern(text: str) -> "re.Pattern[str]":
     Raises EvalsuiteError if a placeholder is repeated.
     """
     names = _PLACEHOLDER.findall(text)
-    twice = sorted({name for name in names if names.count(name) > 1 and name != "any"})
+    twice = sorted({name for name in names if names.count(name) > 1 and name not in UNNAMED})
     if not all(map(str.isidentifier, names)) or not names or twice:
         error = Message("importing.got_twice", name=twice[0]) if twice else Message("importing.no_placeholder")
         known = (f"{{{name}}}" for name in FIELDS)
@@ -68,7 +69,7 @@ def pattern(text: str) -> "re.Pattern[str]":
 
 
 def _group(name: str) -> str:
-    if name == "any":
+    if name in UNNAMED:
         return "[^/]*"
     text = "[0-9]+" if name in (*_POSITIVE, *_COUNTED) else "[^/]+?"
     return f"(?P<{name}>{text})"
@@ -213,9 +214,11 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         raise ValueError(Message("importing.batch_policy", text=policy))
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
+    recipe = facts.get("recipe") or known.dialect or ("cited" if who else "imported")
+    of, plain = (re.sub(r"[\W_]", "", text.lower()) for text in (model, recipe))
     made = Case(
         framework=safe_name(framework),
-        recipe=_recipe(facts.get("recipe") or known.dialect or ("cited" if who else "imported"), model),
+        recipe=safe_name(recipe if of in plain else f"{recipe}-{model}"),
         model=safe_value(model),  # as a spec has it
         nodes=nodes,
         devices_per_node=total // nodes,
@@ -230,11 +233,6 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
     if wrong := layout.contradiction(layout.of_case(made), made, f"{made.framework} {made.recipe}"):
         raise ValueError(wrong)
     return made
-
-
-def _recipe(name: str, model: str) -> str:
-    plain = (re.sub(r"[\W_]", "", text.lower()) for text in (model, name))
-    return safe_name(name if next(plain) in next(plain) else f"{name}-{model}")
 
 
 def _options(facts: Mapping[str, str], common: Collection[str]) -> Iterator[tuple[str, str]]:

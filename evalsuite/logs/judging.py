@@ -46,7 +46,7 @@ _FIGURE = {
     FINAL: Message("logs.clock_final"),
     COUNTS: Message("logs.clock_counts"),
 }
-_PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
+PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = rules.FinalDisagrees.limit
 COUNT_DEVICES = frozenset(
     {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
@@ -61,7 +61,7 @@ POWER = 0.03  # how near to a power of two a factor is named so
 FEWEST_STEPS = 3  # reports; fewer may be all that a run came to
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Reading:
     """One log, or the logs of one run, as numbers."""
 
@@ -90,6 +90,12 @@ class Reading:
     collectives: tuple[CollectiveLines, ...] = ()  # of each log
     shape: str | None = None  # what the log was read by, where it has no dialect
     reading: str = "window"  # which of the readings gave it
+
+    def __repr__(self) -> str:
+        """What `parse` says first: at a prompt all fields are too many."""
+        value = self.throughput.items_per_s if self.throughput else None
+        figure = self.reason if value is None else f"{rate(value)} {self.unit}"
+        return f"Reading({self.status}: {figure}; {self.dialect or 'no dialect'})"
 
     @property
     def certainty(self) -> Certainty | None:
@@ -170,7 +176,7 @@ def judge(numbers: Numbers) -> Reading:
         dialect=run.dialect.name,
         framework=run.dialect.framework,
         model=model,
-        scope=_PUBLIC_SCOPE.get(merged.scope),
+        scope=PUBLIC_SCOPE.get(merged.scope),
         status=status,
         reason=reason,
         steps=merged.steps,

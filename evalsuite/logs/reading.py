@@ -15,6 +15,7 @@ from evalsuite.core.model import FINAL, RATES, Case, Log, Protocol, Status
 from evalsuite.logs import catalogue
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.judging import BEGINS_AGAIN, UNLIKE, find_unlike, judge, two_figures
+from evalsuite.logs.judging import PUBLIC_SCOPE as PUBLIC_SCOPE
 from evalsuite.logs.judging import Reading as Reading
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.steps.merging import Facts
@@ -77,6 +78,8 @@ def read_file(
     given = replace(asked, steps_per_report=steps_per_report)
     noted = [read_arrivals(path) if path else None for path in arrivals or [None] * len(paths)]
     found = _read(paths, noted, given, dialect, dialects)
+    if scope and found.dialect and found.unit not in NO_ITEMS and PUBLIC_SCOPE[scope] != found.scope:
+        found = replace(found, reason=join(Message("logs.scope_kept", given=scope, own=found.scope), found.reason))
     counted = found.throughput is not None and found.throughput.items_per_s is not None
     if (devices, batch_per_device, scope) == (None, None, None) or (counted and found.unit not in NO_ITEMS):
         return found
@@ -126,7 +129,8 @@ def _read(
         dialect = recognise(paths, name, catalogue.known() if dialects is None else dialects)
         if given.steps_per_report and dialect.per_epoch and not dialect.epochs_are_steps:
             dialect = replace(dialect, every=given.steps_per_report, per_epoch=False)
-        numbers = measure_logs(paths, arrivals, dialect, given)
+        known = dialect.knows_scope and not given.case  # what is said of many logs is not true of this one
+        numbers = measure_logs(paths, arrivals, dialect, replace(given, scope=None) if known else given)
         window, measured, steps = judge(numbers), numbers.throughput, numbers.merged.steps
         stamped = any(step.steps > 1 for step in steps) and any(step.stamp_s is not None for step in steps)
         by_rates = measured and measured.method == RATES and not measured.implied_batch

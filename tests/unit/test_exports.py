@@ -274,20 +274,6 @@ def test_a_view_without_end_in_a_tracker_s_place_is_not_read(ask, tmp_path):
     assert code == Exit.USAGE and "metrics is a view" in said
 
 
-def test_projects_are_asked_for_once_and_nothing_is_written(ask, tmp_path):
-    shutil.copytree(EXPORTS / "mlruns", tmp_path / "mlruns")
-    (experiment,) = (path for path in (tmp_path / "mlruns").iterdir() if path.name != "0")
-    shutil.copytree(experiment, other := experiment.with_name("2"))
-    (other / "meta.yaml").write_text("name: other\n")
-
-    code, _, said = ask("import mlruns")
-
-    assert code == Exit.USAGE and not Path("runs").exists()
-    assert "4 runs of several projects: " in said and "pretrain (2)" in said and "--set project=" in said
-    assert ask("import mlruns --set project=pretrain")[0] == Exit.DONE
-    assert len(Store(Path("runs")).finished()) == 2
-
-
 def test_fifty_runs_of_which_three_are_of_another_project_are_asked_for_once(ask, tmp_path):
     rows = [
         f"run-{place},{'other' if place % 20 == 1 else 'pretrain'},hf,gpt2,8,4,{500 + place}.5" for place in range(50)

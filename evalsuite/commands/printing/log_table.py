@@ -64,6 +64,11 @@ def _heading_of_also(key: str) -> str:
     return say(f"columns.{heading}") if heading in ("per_device", "memory") else heading
 
 
+def _of_also(row: Row, key: str) -> str:
+    unit = row["printed_unit"] if key == "items_per_s_per_device" and row["printed_unit"] != "steps/s" else ""
+    return f"{_BESIDE[key][1](row['also_printed'][key])} {unit}".rstrip()
+
+
 def _cells(row: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
     also = row["also_printed"] or {}
     return [
@@ -75,7 +80,7 @@ def _cells(row: Row, names: dict[str, str], beside: Sequence[str]) -> list[str]:
         i18n.known("certainties", row["certainty"] or "–"),
         "–" if row["throughput"] is None else i18n.report_word("values.trained", row["trained"]),
         " ".join(dict.fromkeys(finding["code"] for finding in row["findings"])) or "–",
-        *("–" if also.get(key) is None else _BESIDE[key][1](also[key]) for key in beside),
+        *("–" if also.get(key) is None else _of_also(row, key) for key in beside),
     ]
 
 
@@ -95,13 +100,15 @@ def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
         counted = _files([file for file, _ in where])
         yield "  " + say("parse.code", code=code, files=counted, first=where[0][0], text=where[0][1])
-    reasons = by_key((row["reason"], names[row["file"]]) for row in rows if row["throughput"] is None)
-    if reasons:
-        yield "\n" + say("parse.without")
-    for reason, files in sorted(reasons.items(), key=lambda pair: -len(pair[1])):
-        yield say("parse.reason_of", files=_files(files), why=worded(reason))
-        more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
-        yield f"    {say('parse.separator').join(files[: NAMED if more else NAMED + 1])}{more}"
+    reasons = by_key(((row["throughput"] is None, row["reason"]), names[row["file"]]) for row in rows if row["reason"])
+    for heading, none in (("without", True), ("doubted", False)):
+        own = {reason: files for (lacks, reason), files in reasons.items() if lacks is none}
+        if own:
+            yield "\n" + say(f"parse.{heading}")
+        for reason, files in sorted(own.items(), key=lambda pair: -len(pair[1])):
+            yield say("parse.reason_of", files=_files(files), why=worded(reason))
+            more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
+            yield f"    {say('parse.separator').join(files[: NAMED if more else NAMED + 1])}{more}"
 
 
 def _files(files: Sequence[str]) -> str:
@@ -113,9 +120,7 @@ def _sentences(row: Row) -> Iterator[str]:
     yield say("parse.told", file=row["file"], said=_sentence(row))
     also = {key: value for key, value in (row["also_printed"] or {}).items() if value is not None and key in _BESIDE}
     if also:
-        unit = f" {row['printed_unit']}" if row["printed_unit"] != "steps/s" else ""
-        per_device = "items_per_s_per_device"
-        said = (f"{_heading_of_also(key)} {_BESIDE[key][1](also[key])}{unit * (key == per_device)}" for key in also)
+        said = (f"{_heading_of_also(key)} {_of_also(row, key)}" for key in also)
         yield f"  {say('parse.also')}" + say("parse.separator").join(said)
     if compute := row["compute"]:
         yield from _operations(compute)

@@ -59,7 +59,6 @@ _EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|[Vv]al[ _]|Test:|test:)[a
 
 Lines = Sequence[tuple[int, bytes]]
 Length = Mapping[str, float | None]
-Keyed = tuple[tuple[bytes, ...], Lines]  # by its words
 
 
 @dataclass(frozen=True, kw_only=True)
