@@ -70,16 +70,19 @@ def run(arguments: argparse.Namespace) -> int:
         note(say("submit.refused"))
         return Exit.NOTHING_MEASURED
     arguments.runs.mkdir(parents=True, exist_ok=True)  # the job's output is written there before anything runs
-    for file, (nodes, written) in texts.items():
-        files.write_named(file, written.encode())
+    written = [(files.write_beside(file, own.encode()), nodes) for file, (nodes, own) in texts.items()]
+    for file, nodes in written:
         line(say("submit.written", file=file, nodes=nodes + allocation.spare))
-    chosen, runs = [*texts][len(texts) > 1 :], shlex.quote(str(arguments.runs))
+    chosen, runs = [file for file, _ in written[len(texts) > 1 :]], shlex.quote(str(arguments.runs))
+    typed = " && ".join(f"{submitter} {shlex.quote(str(file))}" for file in chosen)
     if not arguments.go:
-        line(say("submit.next", lines=" && ".join(f"{submitter} {shlex.quote(str(file))}" for file in chosen)))
-    for file in () if arguments.anyway else texts:
+        line(say("submit.next", lines=typed))
+    for file in () if arguments.anyway else (file for file, _ in written):
         allocations.test(scheduler, file)
     for file in chosen if arguments.go else ():
-        number = allocations.submit(scheduler, file, lambda words: note(say("run.waiting", who=words)))
+        number = allocations.submit(
+            scheduler, file, lambda words: note(say("submit.waiting", who=i18n.worded(words), line=typed))
+        )
         line(say("submit.submitted", job=number, runs=runs))
     if len(texts) > 1:
         line(say("submit.apart", runs=runs))

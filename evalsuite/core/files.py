@@ -7,6 +7,7 @@ import functools
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import lzma
 import os
@@ -221,6 +222,14 @@ def write_named(path: Path, content: bytes) -> None:
         write_atomically(path, content)
     except OSError as error:
         raise EvalsuiteError.of("core.out_file", path=path, error=error) from error
+
+
+def write_beside(path: Path, content: bytes) -> Path:
+    """Into *path*, or where another text has that name beside it, as in `evaluation.2.sbatch`; gives the place."""
+    places = (path.with_name(f"{path.stem}{f'.{n}' * (n > 1)}{path.suffix}") for n in itertools.count(1))
+    place = next(each for each in places if not is_file(each) or each.read_bytes() == content)
+    write_named(place, content)
+    return place
 
 
 def try_place(path: Path, *, folder: bool = False) -> None:

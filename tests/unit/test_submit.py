@@ -111,6 +111,7 @@ def test_a_controller_that_is_away_is_waited_for_and_no_run_is_at_fault(programs
     )
     (programs / "scontrol.asked").unlink()
     assert allocations.submit(SLURM, programs / "job", heard.append) == "9" and len(heard) == 6
+    assert heard[-1].endswith("asked for 1 s more")
     program(programs, "scontrol", "exit 1")
     program(programs, "sbatch", "echo 'sbatch: error: Unable to contact slurm controller' >&2; exit 1")
     assert not allocations.await_answer(engine, heard.append) and allocations.silent_schedulers() == ["Slurm"]
@@ -132,6 +133,10 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
     assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
     assert cli.main([*asked, "2x1"]) == Exit.DONE
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
+    for _ in range(2):  # that of another matrix stays
+        assert cli.main([*asked, "1x1"]) == Exit.DONE and "evaluation.2.sbatch" in capsys.readouterr().out
+    assert " 2x1" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
+    assert " 1x1" in (tmp_path / "runs" / "evaluation.2.sbatch").read_text()
 
 
 @pytest.mark.parametrize(
@@ -230,10 +235,9 @@ FULL = Values(
     selector={"node.kubernetes.io/instance-type": "h200x8"}, tolerate=("nvidia.com/gpu",), pull_secrets=("regcred",),
     host_network=True, environment={"NCCL_DEBUG": "INFO", "NCCL_IB_HCA": "mlx5"},
 )  # fmt: skip
-EVALUATION = {"file": "evaluation.yaml"}
 TEXTS = {
-    "plain": kubernetes_submission.manifests(PLAIN, COMMAND, nodes=2, devices_per_node=1, device="cpu", **EVALUATION),
-    "full": kubernetes_submission.manifests(FULL, COMMAND, nodes=125, devices_per_node=8, device="gpu", **EVALUATION),
+    "plain": kubernetes_submission.manifests(PLAIN, COMMAND, nodes=2, devices_per_node=1, device="cpu"),
+    "full": kubernetes_submission.manifests(FULL, COMMAND, nodes=125, devices_per_node=8, device="gpu"),
 }
 CASES = {name: list(yaml.safe_load_all(text)) for name, text in TEXTS.items()}
 FILE = 'image = "lab/evalsuite:1"\nclaim = "runs"\n'

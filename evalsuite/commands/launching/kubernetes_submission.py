@@ -79,16 +79,14 @@ def submit(arguments: argparse.Namespace, evaluation: Evaluation) -> int:
     report.check_words(arguments)  # files lie where the pods see them
     asked = argparse.Namespace(**{**vars(arguments), "engine": KUBERNETES, "commands": True})
     cases = every_case(read_request(asked).plan)
-    file = arguments.runs / "evaluation.yaml"
     text = manifests(
         values,
         _in_the_pods(arguments, values, evaluation),
         nodes=max(case.nodes for case in cases),
         devices_per_node=max(case.devices_per_node for case in cases),
         device=cases[0].device,
-        file=file,
     )
-    files.write_named(file, text.encode())
+    file = files.write_beside(arguments.runs / "evaluation.yaml", text.encode())
     line(say("submit.manifests", file=file, pods=max(case.nodes for case in cases) + 1))
     if not arguments.go:
         line(say("submit.apply", file=shlex.quote(str(file))))

@@ -1,5 +1,6 @@
 """What batch schedulers grant: the engine on an allocation's nodes, its time left, and a job submitted."""
 
+import math
 import os
 import re
 import shutil
@@ -54,12 +55,13 @@ def engine_on(scheduler: Scheduler, allocated: Sequence[str], names: Sequence[st
     )
 
 
-def await_answer(engine: Engine, say: Callable[[str], object]) -> bool:
+def await_answer(engine: Engine, say: Callable[[str], object], pauses: int | None = None) -> bool:
     """Whether what starts on the nodes of *engine* had fallen silent and answers again: then no run was at fault."""
     if not engine.alive or ask(*engine.alive) is not None:
         return False
-    for pause_s in PAUSES_S:
-        say(Message("launch.scheduler_silent", scheduler=SCHEDULERS[engine.name].title))
+    for number, pause_s in enumerate(PAUSES_S[:pauses]):
+        seconds = math.ceil(sum(PAUSES_S[number:pauses]))
+        say(Message("launch.scheduler_asked", scheduler=SCHEDULERS[engine.name].title, seconds=seconds))
         time.sleep(pause_s)
         if ask(*engine.alive) is not None:
             return True
@@ -93,7 +95,9 @@ def test(scheduler: Scheduler, script: Path) -> None:
 def submit(scheduler: Scheduler, script: Path, say: Callable[[str], object]) -> str:
     program, line = scheduler.submits_with, (*scheduler.submitter, str(script))
     answer = ask_program(line, ANSWER_S)
-    if answer is not None and answer.returncode and await_answer(engine_on(scheduler, ()), say):
+    if (
+        answer is not None and answer.returncode and await_answer(engine_on(scheduler, ()), say, 5)
+    ):  # somebody waits for it
         answer = ask_program(line, ANSWER_S)
     if answer is None:
         raise EvalsuiteError.of("launch.submitter_absent", program=program, scheduler=scheduler.title, file=script)
