@@ -16,7 +16,7 @@ class Job:
 
 
 class Estimate:
-    """By each case's own mean, else that of runs like it, else of all."""
+    """By each case's own mean, else that of runs like it, else what is stated: the one place that says how long."""
 
     def __init__(self, known: Sequence[tuple[Run, float]] = (), stated_s: float | None = None) -> None:
         """*stated_s*: of a run where nothing like it has ended."""
@@ -26,17 +26,13 @@ class Estimate:
             self.add(run, seconds)
 
     def add(self, run: Run, seconds: float) -> None:
-        for alike in (*_alike(run.case), ANY):
+        for alike in _alike(run.case):
             total, runs = self._sums.get(alike, (0.0, 0))
             self._sums[alike] = (total + seconds, runs + 1)
 
-    def of(self, run: Run, *, guess: bool = True) -> float | None:
-        """*guess*: also by runs of other scripts, which is enough for the time left and no price."""
+    def of(self, run: Run) -> float | None:
         known = next((self._sums[alike] for alike in _alike(run.case) if alike in self._sums), None)
-        if known is None and self._stated_s is not None:
-            return self._stated_s
-        total, runs = known or (self._sums.get(ANY, (0.0, 0)) if guess else (0.0, 0))
-        return total / runs if runs else None
+        return known[0] / known[1] if known else self._stated_s
 
     def total(self, runs: Sequence[Run]) -> float | None:
         expected = [seconds for run in runs if (seconds := self.of(run)) is not None]
@@ -48,7 +44,7 @@ class Estimate:
         return None if total is None or first_s is None else total - min(elapsed_s or 0.0, 0.9 * first_s)
 
     def priced(self, runs: Iterable[Run]) -> list[tuple[Case, float]]:
-        return [(run.case, seconds) for run in runs if (seconds := self.of(run, guess=False)) is not None]
+        return [(run.case, seconds) for run in runs if (seconds := self.of(run)) is not None]
 
     def jobs(self, runs: Sequence[Run]) -> tuple[Job, ...]:
         """One for each number of nodes. Those of several measure the bases of their cases once more."""
@@ -61,9 +57,6 @@ class Estimate:
             scales = dict.fromkeys(run.case.scale for run in (*bases, *theirs))
             jobs.append(Job(nodes=nodes, scales=tuple(scales), seconds=self.total([*bases, *theirs])))
         return tuple(jobs)
-
-
-ANY = "any"
 
 
 def _alike(case: Case) -> Iterator[Hashable]:
