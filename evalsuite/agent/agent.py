@@ -57,7 +57,9 @@ def run(order: Order, lock: NodeLock | None = None) -> AgentOutcome:
             with contextlib.closing(_Agent(order, folder, place, watched, lock, held)) as agent:
                 return agent.run()
         except OSError as error:
-            raise _cannot_record(error) from error
+            known, path = of_machine(error), error.filename or Message("agent.the_run_folder")
+            reason = known.message if known else Message("agent.record_elsewhere", path=path, error=error)
+            raise CannotRecord.of("agent.record_ended", error=reason) from error
 
 
 class _Agent:
@@ -103,7 +105,9 @@ class _Agent:
         if self.order.first_node_only and self.place.rank == 0:
             (self.folder.path / FIRST_ENDED).touch()
         duration_s = time.monotonic() - self.start_s
-        self._drain()
+        deadline = time.monotonic() + DRAIN_S
+        for reader in self.readers:  # a process outside the tree may hold the other end of its pipe open
+            reader.join(max(0.0, deadline - time.monotonic()))
         self.sampler.stop()
         self.cpu_s = time.process_time() - self.cpu_before_s  # what follows takes nothing from the training
         self._pack_samples()
@@ -210,12 +214,6 @@ class _Agent:
             first=self.interrupted_by or signal.SIGTERM, grace_s=GRACE_S, kill_s=KILL_S, wait=self._wait
         )
 
-    def _drain(self) -> None:
-        """A process outside the tree may hold the other end of a pipe open."""
-        deadline = time.monotonic() + DRAIN_S
-        for reader in self.readers:
-            reader.join(max(0.0, deadline - time.monotonic()))
-
     def _pack_samples(self) -> None:
         written, packed = self.sampler.hashes, self.folder.packed_samples_path(self.order.host)
         self.held |= written
@@ -279,10 +277,3 @@ def prepare_folder(order: Order) -> RunFolder:
         if file.exists():
             raise EvalsuiteError.of("agent.record_once", path=file)
     return folder
-
-
-def _cannot_record(error: OSError) -> CannotRecord:
-    known = of_machine(error)
-    path = error.filename or Message("agent.the_run_folder")
-    reason = known.message if known else Message("agent.record_elsewhere", path=path, error=error)
-    return CannotRecord.of("agent.record_ended", error=reason)

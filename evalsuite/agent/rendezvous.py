@@ -14,7 +14,7 @@ from collections.abc import Callable
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
-from evalsuite.core.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node
+from evalsuite.core.placeholders import FIRST_PORT, LAST_PORT, LOCALHOST, PORTS_KEPT_FREE, Node, port_of
 from evalsuite.schedulers import SCHEDULERS, slurm
 from evalsuite.schedulers.contract import Environment, NodePlace
 
@@ -28,11 +28,13 @@ def node(environment: Environment) -> Node:
     port = _number(environment, "EVALSUITE_MASTER_PORT") or _whole(Message("agent.master_port_name"), told.master_port)
     named = [name.strip() for name in environment.get("EVALSUITE_HOSTS", "").split(",") if name.strip()]
     hosts = tuple(named) or (("localhost",) if nodes == 1 else told.hosts)
+    if not port:  # the same on every node, by the job's id
+        port = free_port() if nodes == 1 else port_of(_as_number(told.job or "") * 31 + _as_number(told.step or ""))
     place = Node(
         rank=rank or 0,
         nodes=nodes,
         master_addr=environment.get("EVALSUITE_MASTER_ADDR") or _address(told, hosts, nodes),
-        master_port=port or _port(told, nodes),
+        master_port=port,
         hosts=hosts,
     )
     if not 0 <= place.rank < place.nodes:
@@ -110,15 +112,6 @@ def _address(told: NodePlace, hosts: tuple[str, ...], nodes: int) -> str:
     if hosts:
         return hosts[0]
     raise EvalsuiteError.of("agent.no_meeting_address", nodes=nodes)
-
-
-def _port(told: NodePlace, nodes: int) -> int:
-    """The same on every node, by the job's id; for one node a free one."""
-    if nodes == 1:
-        return free_port()
-    places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
-    number = _as_number(told.job or "") * 31 + _as_number(told.step or "")
-    return FIRST_PORT + number % places * PORTS_KEPT_FREE
 
 
 def _as_number(id: str) -> int:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalsuite.commands.parse import read_path
 from evalsuite.core import files
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 Side = str | Path | Sequence[float]
 STEP = ("items", "seconds", "items_per_s", "arrival_s", "loss")
 TABLES = {"runs": "runs", "cases": "summaries", "utilisation": "utilisation", "findings": "findings"}
+_SHOWN: Mapping[str, Any] = {"index": False, "na_rep": "", "float_format": "{:,.2f}".format}
 _RATES = ("items_per_s", "items_per_s_low", "items_per_s_high")
 SHOWN = ("framework", "model", "precision", "batch_per_device", "nodes", "devices_per_node", *_RATES, "n", "unit")
 
@@ -67,7 +68,10 @@ class Results:
         self._folders = store.finished() if store else []
 
     def _repr_html_(self) -> str:
-        return str(self.cases[[*SHOWN]].to_html(index=False, na_rep="", float_format="{:,.2f}".format))
+        return str(self.cases[[*SHOWN]].to_html(**_SHOWN))
+
+    def __repr__(self) -> str:
+        return str(self.cases[[*SHOWN]].to_string(**_SHOWN))
 
     @cached_property
     def steps(self) -> "pandas.DataFrame":
@@ -99,6 +103,8 @@ def load(first: str | Path, *others: str | Path) -> Results:
     reports = [path for path in given if (path / finished.SUMMARY).exists()]
     roots = [path for path in given if path not in reports]
     sources = [(str(path), _written(path)) for path in reports]
+    if lacking := [path for path in roots if not Store(path).finished() and path.suffix.lower() != ".zip"]:
+        raise EvalsuiteError.of("commands.loaded_none", path=lacking[0])
     store = merged.store(roots) if roots else None
     if store is not None:
         rehearsed.refuse(store)

@@ -1,11 +1,9 @@
 """A result as other programs read it: JUnit XML."""
 
 import argparse
-import functools
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from evalsuite import __version__
 from evalsuite.commands.printing import i18n
@@ -14,9 +12,6 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Words
-
-if TYPE_CHECKING:
-    from evalsuite.report.page.templates import Environment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,18 +31,13 @@ def of_criteria(book: Book, spoken: Words, language: str) -> list[Check]:
     return checks
 
 
-@functools.cache
-def _templates() -> "Environment":
+def fill(template: str, /, **facts: object) -> bytes:
     from evalsuite.report.page import templates
 
+    known = {"say": i18n.say, "language": i18n.language(), "version": __version__, **facts}
     environment = templates.environment([paths.TEMPLATES / "services"])
     environment.filters["visible"] = names.visible
-    return environment
-
-
-def fill(template: str, /, **facts: object) -> bytes:
-    known = {"say": i18n.say, "language": i18n.language(), "version": __version__, **facts}
-    text = _templates().get_template(template).render(known)
+    text = environment.get_template(template).render(known)
     return redaction.redact(names.without_unseen(text)).encode("utf-8", "backslashreplace")
 
 

@@ -72,14 +72,10 @@ def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:
         print_json({"folder": str(paths.data_sets()), "problems": problems, "differing": differing})
     else:
         for name, problem in problems.items():
-            line(f"{name}: {i18n.worded(problem) if problem else _described(name)}")
+            made = data_manifest.read(name)
+            facts = {"size": made.size, "seed": made.seed, "items": sum(made.items.values())} if made else {}
+            whole = say("data.whole", **facts) if made else say("data.not_made")
+            line(f"{name}: {i18n.worded(problem) if problem else whole}")
         if differing:
             line(i18n.worded(differing))
     return Exit.USAGE if differing or any(problems.values()) else Exit.DONE
-
-
-def _described(name: str) -> str:
-    manifest = data_manifest.read(name)
-    if manifest is None:
-        return say("data.not_made")
-    return say("data.whole", size=manifest.size, seed=manifest.seed, items=sum(manifest.items.values()))

@@ -1,8 +1,10 @@
 """`evalsuite env`: environments of the recipes with their locks, and the official repositories that they run."""
 
 import argparse
+import functools
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
@@ -20,6 +22,7 @@ from evalsuite.plan import data_sets, plan, spec
 from evalsuite.plan.repositories import Repository, known, named
 from evalsuite.rehearsal import tables as rehearsal
 
+Thing = TypeVar("Thing")
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
 
 
@@ -28,9 +31,28 @@ def run(arguments: argparse.Namespace) -> int:
         return _repositories(arguments)
     adapters = discover(arguments.adapters)
     recipes = _recipes(adapters, arguments.names)
+    if arguments.action == "remove":
+        return _remove(recipes, arguments.device)
     if arguments.action == "lock":
-        return _lock(recipes, arguments)
-    return (_create if arguments.action == "create" else _remove)(recipes, arguments.device)
+        pinned = environments(recipes, with_data=not arguments.names)
+        unlike = {name: each for name, each in pinned.items() if find_mistakes(each)}
+        failed = _print_each(unlike, write_lock)
+    else:
+        made = functools.partial(virtualenvs.ensure, device=arguments.device, progress=note)
+        failed = _print_each(dict(recipes), lambda recipe: made(recipe).parent.parent)
+    return Exit.SOME_FAILED if failed else Exit.DONE
+
+
+def _print_each(things: Mapping[str, Thing], make: Callable[[Thing], object]) -> int:
+    """Name and what was made of it, a line each; gives how many could not be made."""
+    failed = 0
+    for name, thing in things.items():
+        try:
+            print(f"{name} {make(thing)}")
+        except (CannotInstall, CannotFetch) as error:
+            failed += 1
+            note(f"{name}: {i18n.worded(error.message)}")
+    return failed
 
 
 def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
@@ -46,20 +68,6 @@ def _recipes(adapters: Mapping[str, Adapter], names: Sequence[str]) -> Recipes:
     return list((wanted if names else every).items())
 
 
-def _lock(recipes: Recipes, arguments: argparse.Namespace) -> int:
-    wanted, failed = environments(recipes, with_data=not arguments.names), 0
-    for name, each in wanted.items():
-        if not find_mistakes(each):
-            continue
-        try:
-            write_lock(each, lambda text: None)
-            print(f"{name} {each.file}")
-        except CannotInstall as error:
-            failed += 1
-            note(f"{name}: {i18n.worded(error.message)}")
-    return Exit.SOME_FAILED if failed else Exit.DONE
-
-
 def environments(recipes: Recipes, *, with_data: bool) -> dict[str, PinnedEnvironment]:
     """By name: those of *recipes* on a CPU and on each kind of GPU, and in a rehearsal."""
     every: list[tuple[Recipe, Device, tuple[str, ...]]] = []
@@ -72,17 +80,6 @@ def environments(recipes: Recipes, *, with_data: bool) -> dict[str, PinnedEnviro
     every += [(each, "cpu", each.requirements) for each in writers]
     pinned = (PinnedEnvironment(recipe=recipe, device=device, pins=pins) for recipe, device, pins in every if pins)
     return {each.name: each for each in pinned}
-
-
-def _create(recipes: Recipes, device: Device) -> int:
-    failed = 0
-    for name, recipe in recipes:
-        try:
-            print(f"{name} {virtualenvs.ensure(recipe, device=device, progress=note).parent.parent}")
-        except CannotInstall as error:
-            failed += 1
-            note(f"{name}: {i18n.worded(error.message)}")
-    return Exit.SOME_FAILED if failed else Exit.DONE
 
 
 def _remove(recipes: Recipes, device: Device) -> int:
@@ -125,14 +122,8 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
 
 
 def _fetch(repositories: Sequence[Repository], arguments: argparse.Namespace) -> int:
-    failed = 0
-    for repository in repositories:
-        try:
-            folder = checkouts.get(repository, mirror=arguments.mirror, incomplete=arguments.incomplete, progress=note)
-            print(f"{repository.name} {folder}")
-        except CannotFetch as error:
-            failed += 1
-            note(f"{repository.name}: {i18n.worded(error.message)}")
+    fetch = functools.partial(checkouts.get, mirror=arguments.mirror, incomplete=arguments.incomplete, progress=note)
+    failed = _print_each({each.name: each for each in repositories}, fetch)
     if failed == len(repositories):
         return Exit.USAGE
     return Exit.SOME_FAILED if failed else Exit.DONE

@@ -27,9 +27,11 @@ from evalsuite.contracts.own_script import NAMED
 from evalsuite.core import files, paths
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError, Exit, NothingMeasured
+from evalsuite.core.model import Protocol
 from evalsuite.launch import campaign, runner
 from evalsuite.logs import catalogue, explaining
 from evalsuite.logs.formatting import rate
+from evalsuite.logs.reading import Reading
 from evalsuite.logs.unknown import by_example
 from evalsuite.results.measure import measurement
 from evalsuite.runs.store import RunFolder
@@ -47,7 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.argv:
         raise EvalsuiteError.of("commands.init_none")
     words, asked, spelt = _with_placeholders(arguments.argv)
-    name = _name(words)
+    # by the script, or by its folder where it is called as all are
+    script = next((Path(word).absolute() for word in words if word.endswith(".py")), Path.cwd() / "train")
+    name = script.parent.name if script.stem in PLAIN_NAMES else script.stem
+    name = re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")[:36] or "own"
+    name = f"my-{name}" if registry.framework(name) in registry.discover() else name
     file: Path = arguments.out or Path(f"{name}.toml")
     mark, _, written = (files.text(file) or "").partition("\n")
     if file.exists() and mark != _mark(written):
@@ -130,14 +136,6 @@ def _with_placeholders(given: Sequence[str]) -> tuple[list[str], dict[str, str],
             continue
         words.append(word)
     return words, asked, spelt
-
-
-def _name(words: Sequence[str]) -> str:
-    """By the script, or by its folder where it is called as all are."""
-    script = next((Path(word).absolute() for word in words if word.endswith(".py")), Path.cwd() / "train")
-    name = script.parent.name if script.stem in PLAIN_NAMES else script.stem
-    name = re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")[:36] or "own"
-    return f"my-{name}" if registry.framework(name) in registry.discover() else name
 
 
 def _environment(program: str, file: Path) -> tuple[str, str]:
@@ -224,6 +222,15 @@ def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str], *, late: b
     raise NothingMeasured.of("commands.init_unread", path=file, reason=reason, log=log)
 
 
+def _own_steps(folder: RunFolder, seen: explaining.Explanation, read: Reading) -> int | None:
+    """The steps after which the script ends by itself: as its lines count them, or as it did."""
+    if folder.outcome().status == "completed" and read.steps:
+        return read.steps[-1].index
+    texts = (each.text for each in seen.lines if each.kind == "step" and "epoch" not in each.text.lower())
+    counted = re.search(r"\d\s*(?:/|of)\s*(\d+)(?![\d.])", next(texts, ""))
+    return int(counted[1]) if counted else None
+
+
 def _print_what_is_read(folder: RunFolder, file: Path, *, again: bool) -> tuple[Exit, str | None]:
     """Or the steps that give three reports, to be tried *again*."""
     (adapter,) = registry.load_author_adapters(file).values()
@@ -249,5 +256,7 @@ def _print_what_is_read(folder: RunFolder, file: Path, *, again: bool) -> tuple[
         line(say("init.rate", value=rate(value), unit=read.unit, **facts))
     if not read.steps:
         line(say("init.no_steps"))
+    if recipe.step_bound == "none" and (own := _own_steps(folder, seen, read)) and own < Protocol().total_steps:
+        line(say("init.short", own=own, wanted=Protocol().total_steps, fitting=f"{own // 6}+{own - own // 6}"))
     line(say("init.next", command=f"evalsuite compare --spec {file}"))
     return Exit.NOTHING_MEASURED if value is None and read.steps_reported > FEW_REPORTS else Exit.DONE, None

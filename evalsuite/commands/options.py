@@ -43,11 +43,6 @@ def _steps(text: str) -> Protocol | None:
     return Protocol(warmup_steps=warmup, measured_steps=measured) if warmup is not None and measured else None
 
 
-def _pair(text: str) -> tuple[str, str] | None:
-    name, _, value = text.partition("=")
-    return (name, value) if name.strip() and value.strip() else None
-
-
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "text": _type(lambda given: given or None, "no_value"),
     "path": _type(lambda given: Path(given) if given else None, "no_value"),
@@ -57,7 +52,7 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "share": _type(_share, "a_share"),
     "count": _type(lambda text: decode.whole(text) or None, "no_count"),
     "steps": _type(_steps, "no_steps"),
-    "pair": _type(_pair, "no_name_value"),
+    "pair": _type(lambda text: two if all(map(str.strip, two := text.partition("=")[::2])) else None, "no_name_value"),
     "words": shlex.split,
 }
 

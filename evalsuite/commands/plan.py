@@ -17,7 +17,7 @@ from evalsuite.core import layout, redaction
 from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError, Exit, look_up
 from evalsuite.core.messages import Message
-from evalsuite.core.model import Case, Finding, Run, Skip, by_key
+from evalsuite.core.model import Case, Finding, Run, by_key
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs.formatting import unit_of
 from evalsuite.plan import largest
@@ -138,7 +138,12 @@ def print_table(request: Request) -> None:
         flags.setdefault(case.id, []).append(say("plan.batch_unfound", batch=case.batch_per_device))
     repeats = repeats_asked(plan.spec)
     rows = [(*_axes(case), f"{done[case.id]}/{repeats}", "; ".join(flags.get(case.id, ()))) for case in plan.cases]
-    absent, others = _without_recipe(plan)
+    # models without a recipe of a framework, where the plan has others of both
+    there = {name for case in plan.cases for name in (case.framework, case.model)}
+    named = [(skip, (skip.case.framework, skip.case.model)) for skip in plan.skips]
+    without = dict.fromkeys(names for skip, names in named if skip.case.recipe == NO_RECIPE and {*names} <= there)
+    absent: Mapping[str, Sequence[str]] = by_key(without)
+    others = [skip for skip, names in named if skip.case.recipe != NO_RECIPE or names not in without]
     alike = by_key(((*_axes(skip.case)[:3], skip.reason), skip.case) for skip in others)
     for (*_, reason), cases in alike.items():
         values = (", ".join(dict.fromkeys(column)) for column in zip(*map(_axes, cases), strict=True))
@@ -185,14 +190,6 @@ def _apart(plan: Plan) -> str | None:
             differences.append(f"{say(f'columns.{name}')} {' ≠ '.join(', '.join(sorted(each)) for each in values)}")
     told = " | ".join(", ".join(sorted(each)) for each, _ in groups)
     return say("plan.apart", names=told, differences="; ".join(differences) or say("plan.apart_each"))
-
-
-def _without_recipe(plan: Plan) -> tuple[Mapping[str, Sequence[str]], Sequence[Skip]]:
-    """Framework → models without a recipe, where the plan has others of both; all other skips."""
-    there = {name for case in plan.cases for name in (case.framework, case.model)}
-    named = [(skip, (skip.case.framework, skip.case.model)) for skip in plan.skips]
-    absent = dict.fromkeys(names for skip, names in named if skip.case.recipe == NO_RECIPE and {*names} <= there)
-    return by_key(absent), [skip for skip, names in named if skip.case.recipe != NO_RECIPE or names not in absent]
 
 
 def find_unready(request: Request) -> set[str]:

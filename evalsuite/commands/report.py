@@ -104,19 +104,14 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
         asked = criteria.read(arguments.criteria)
         if cases is not None:
             asked.check(cases, arguments.criteria)
-    check_receipts(arguments.receipts)
+    if arguments.receipts and not equivalence.own([arguments.receipts]):
+        raise EvalsuiteError.of("commands.no_receipts", path=arguments.receipts)
     if arguments.author:
         author_file.read(arguments.author)
 
 
 def _forecast_scales(arguments: argparse.Namespace) -> tuple[tuple[int, int], ...]:
     return tuple(map(spec.scale, arguments.forecast.split(","))) if arguments.forecast else ()
-
-
-def check_receipts(folder: Path | None) -> None:
-    """Raises EvalsuiteError for a folder in which no receipt lies, or one that cannot be read."""
-    if folder is not None and not equivalence.own([folder]):
-        raise EvalsuiteError.of("commands.no_receipts", path=folder)
 
 
 def check_languages(text: str) -> tuple[str, ...]:

@@ -173,6 +173,8 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
     same = {each.name for each in fields(Recipe)} & {each.name for each in fields(script)}
     taken: dict[str, Any] = {key: getattr(script, key) for key in same}
     words, folder = _words(script, file), "" if script.checkout else _folder(script, file)
+    named = () if script.image or script.checkout else filter(_is_script, words)
+    lost = next((word for word in named if word.startswith("/") and not Path(word).is_file()), None)
     interpreter = _interpreter(script, file)
     accepted = script.precision or (PRECISIONS if script.passes("precision") else ())
     sizes = {size: () for size in INPUT_SIZES if size in script.names}
@@ -180,7 +182,7 @@ def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
         "name": script.recipe,
         "model": script.model or model or script.name,
         "command": partial(_command, script, words, folder),
-        "unsupported": partial(_refusal, script, None if script.image or script.checkout else _absent(words)),
+        "unsupported": partial(_refusal, script, lost and Message("core.own_no_file", path=lost)),
         "needs_gpu": _phrase(script.needs_gpu),
         "dialect": f"{name}_{script.recipe}" if script.line else script.format,
         "interpreter": interpreter,
@@ -262,11 +264,6 @@ def _spelt(script: Script, case: Case) -> dict[str, str]:
     for axis, value in {**defaults, **dict(case.options)}.items():
         values[axis] = script.options.get(axis, {}).get(value, value)
     return values
-
-
-def _absent(words: Iterable[str]) -> str | None:
-    lost = next((word for word in filter(_is_script, words) if word.startswith("/") and not Path(word).is_file()), None)
-    return Message("core.own_no_file", path=lost) if lost else None
 
 
 def _refusal(script: Script, absent: str | None, case: Case) -> str | None:

@@ -82,10 +82,15 @@ def for_terminal(message: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """ " Did you mean …?" with the nearest of *known*, or "". *cutoff*: difflib's, 0 takes anything."""
+    """ " Did you mean …?" with the first of *known* that goes on as *name* does, or else the nearest; or "".
+
+    *cutoff*: difflib's, 0 takes anything.
+    """
     import difflib  # slow, and rarely needed
 
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    known = list(known)
+    begun = [each for each in known if name and each.startswith(name)]
+    near = begun or difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
     return Message("system.near", name=near[0]) if near else ""
 
 

@@ -11,6 +11,11 @@ LOCALHOST = "127.0.0.1"
 PORTS_KEPT_FREE = 16  # some frameworks use the ports after the first
 FIRST_PORT, LAST_PORT = 20000, 32000  # between well-known ports and Linux's client ports (32768)
 
+
+def port_of(number: int) -> int:
+    return FIRST_PORT + number % ((LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE) * PORTS_KEPT_FREE
+
+
 # docs/adding-a-framework.md says what they are
 BY_PLAN = ("{python}", "{bin}", "{workloads}", "{checkout}", "{scratch}", "{repeat}", "{data}")
 # What the node agent sets for what it starts: of one node or process, of the network, and the same for all.

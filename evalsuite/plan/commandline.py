@@ -65,7 +65,10 @@ def command_line(
     agent_options: Argv = (),
 ) -> CommandLine:
     """What starts *case* in *folder*."""
-    command = _with_libraries(recipe, recipe.command_of(case))
+    command = recipe.command_of(case)
+    if recipe.libraries:
+        path = filter(None, (command.environment.get(PYTHONPATH), *repositories.library_folders(recipe)))
+        command = replace(command, environment={**command.environment, PYTHONPATH: os.pathsep.join(path)})
     if engine.container and recipe.spawn == "once" and case.nodes > 1:
         program, *rest = command.argv
         where = ("-wdir", command.folder) if command.folder else ()
@@ -100,13 +103,6 @@ def command_line(
         links=_filled(command.links, known),
         copies=copies,
     )
-
-
-def _with_libraries(recipe: Recipe, command: Command) -> Command:
-    if not recipe.libraries:
-        return command
-    path = filter(None, (command.environment.get(PYTHONPATH), *repositories.library_folders(recipe)))
-    return replace(command, environment={**command.environment, PYTHONPATH: os.pathsep.join(path)})
 
 
 def _repository(recipe: Recipe) -> str:

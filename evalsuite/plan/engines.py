@@ -51,12 +51,8 @@ class Engine:
 
 
 def refuse_more_nodes(names: Sequence[str]) -> Callable[[Case], str | None]:
-    def refusal(case: Case) -> str | None:
-        if case.nodes > len(names):
-            return Message("plan.too_few_nodes", nodes=case.nodes, there=len(names))
-        return None
-
-    return refusal
+    most = len(names)
+    return lambda case: Message("plan.too_few_nodes", nodes=case.nodes, there=most) if case.nodes > most else None
 
 
 HOSTS = "hosts"  # plan/over_hosts

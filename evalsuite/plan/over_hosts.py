@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
-from evalsuite.core.placeholders import FIRST_PORT, LAST_PORT, PORTS_KEPT_FREE
+from evalsuite.core.placeholders import port_of
 from evalsuite.plan.engines import Argv, Engine
 from evalsuite.plan.hosts import Host, too_small
 
@@ -39,12 +39,6 @@ class Ways:
     interface: str | None = None  # eth1: for the launchers' daemons; None: any
     root: bool = False  # Open MPI refuses root by default
     ssh_options: str = ""  # those of this shell
-
-
-def port_of(folder: str) -> int:
-    """By the run's folder: the same on every node, another for every run."""
-    places = (LAST_PORT - FIRST_PORT) // PORTS_KEPT_FREE
-    return FIRST_PORT + zlib.crc32(folder.encode("utf-8", "surrogateescape")) % places * PORTS_KEPT_FREE
 
 
 def _ssh(hosts: Sequence[Host], command: Argv, ways: Ways) -> Argv:
@@ -106,9 +100,8 @@ def engine(hosts: Sequence[Host], via: Transport, *, handed: Mapping[str, str], 
 
     def meeting(nodes: int, folder: str) -> dict[str, str]:
         names = [host.name for host in hosts[:nodes]]
-        address = (
-            {"EVALSUITE_MASTER_ADDR": names[0], "EVALSUITE_MASTER_PORT": str(port_of(folder))} if nodes > 1 else {}
-        )
+        port = port_of(zlib.crc32(folder.encode("utf-8", "surrogateescape")))  # the same on every node
+        address = {"EVALSUITE_MASTER_ADDR": names[0], "EVALSUITE_MASTER_PORT": str(port)} if nodes > 1 else {}
         return {"EVALSUITE_NODES": str(nodes), "EVALSUITE_HOSTS": ",".join(names), **address}
 
     def on(names: Sequence[str]) -> Engine:

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
@@ -187,18 +188,15 @@ def cores_per_device(spec: Spec, machine: Machine) -> int | None:
 
 def _skip(case: Case, recipe: Recipe | None, adapters: Mapping[str, Adapter], checks: Iterable[Refusal]) -> Skip | None:
     if recipe is None:
-        return Skip(case=case, reason=_no_recipe(case, adapters[case.framework]), kind="unsupported")
+        known = adapters[case.framework].recipes
+        others = ",".join(each.name for each in known if each.model == case.model)
+        there = f"--recipe {others}" if others else f"--models {','.join(sorted({each.model for each in known}))}"
+        none = Message("plan.no_recipe", framework=case.framework, model=case.model, there=there)
+        return Skip(case=case, reason=none, kind="unsupported")
     if reason := recipe.refusal(case):
         return Skip(case=case, reason=reason, kind="unsupported")
     reason = next((reason for check in checks if (reason := check(case, recipe))), None)
     return Skip(case=case, reason=reason) if reason else None
-
-
-def _no_recipe(case: Case, adapter: Adapter) -> str:
-    others = [recipe.name for recipe in adapter.recipes if recipe.model == case.model]
-    models = sorted({recipe.model for recipe in adapter.recipes})
-    there = f"--recipe {','.join(others)}" if others else f"--models {','.join(models)}"
-    return Message("plan.no_recipe", framework=case.framework, model=case.model, there=there)
 
 
 def _without_room(spec: Spec, machine: Machine) -> Refusal:
@@ -231,7 +229,8 @@ def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:
     if not spec.frameworks:
         raise EvalsuiteError.of("plan.no_framework", names=sorted(adapters))
     recipes = [recipe for adapter in adapters.values() for recipe in adapter.recipes]
-    models, names = {recipe.model: recipe for recipe in recipes}, {recipe.name: recipe for recipe in recipes}
+    usual = Counter(recipe.model for recipe in recipes).most_common()  # is what a short name means
+    models, names = dict(usual), {recipe.name: recipe for recipe in recipes}
     for model in spec.models:
         look_up("plan.model", models, model, names=sorted(models))
     for wanted in spec.recipes:

@@ -86,7 +86,12 @@ class Spec:
     def matrices(self) -> tuple["Spec", ...]:
         parts = self.parts or (self,)
         beside = [replace(part, participants=(), parts=()) for part in parts if self.brings and part.frameworks]
-        return (*(_enter(part, each) for part in parts for each in self.participants), *beside) or parts
+        entered = []
+        for part, each in product(parts, self.participants):
+            options = tuple(sorted({**dict(part.options), **each.axes}.items()))
+            own: Any = {"frameworks": (each.name,), "recipes": KINDS, "preset": tuple({*part.preset, *each.axes})}
+            entered.append(replace(part, **own, options=options, entered=True, participants=(), parts=()))
+        return (*entered, *beside) or parts
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -118,13 +123,6 @@ class Spec:
     def axes(self) -> tuple[tuple[Any, ...], ...]:
         batches = (min(self.batch_per_device),) if self.find_batch else self.batch_per_device
         return (self.scales, self.models, batches, self.precision, self.xla)
-
-
-def _enter(part: Spec, each: Participant) -> Spec:
-    options = tuple(sorted({**dict(part.options), **each.axes}.items()))
-    preset = tuple({*part.preset, *each.axes})
-    own: Any = {"frameworks": (each.name,), "recipes": KINDS, "options": options, "preset": preset}
-    return replace(part, **own, entered=True, participants=(), parts=())
 
 
 def read(path: Path) -> Spec:

@@ -162,17 +162,6 @@ def test_the_exact_name_of_what_amp_is_in_a_script_starts_the_same_and_another_i
         assert recipe.refusal(replace(case, precision="fp8")) is not None
 
 
-def test_all_four_frameworks_run_the_same_reference_model():
-    models = {
-        each.name: {recipe.model for recipe in each.recipes if recipe.kind == "reference"} for each in ADAPTERS.values()
-    }
-
-    for name in ("tensorflow", "mxnet", "paddlepaddle", "pytorch"):
-        assert {"resnet50_v1.5", "bert_base", "bert_tiny", "resnet50_cifar10", "mobilenetv2_cifar10"} <= models[name]
-    for name in ("tensorflow", "paddlepaddle", "pytorch"):
-        assert {"wide_and_deep", "wide_and_deep_tiny", "gpt2_tiny", "face_tiny"} <= models[name]
-
-
 @pytest.mark.parametrize("file", sorted((paths.ADAPTERS / "workloads").glob("*.py")), ids=lambda file: file.stem)
 def test_a_workload_needs_nothing_of_evalsuite(file):
     names = {

@@ -35,6 +35,7 @@ def test_rows_have_types_and_say_of_which_campaign_they_are(roots):
     (case,) = found.cases.itertuples()
     assert {"load", "diff", "read"} <= {*dir(evalsuite)} and evalsuite.Results.runs.__doc__.startswith("A row for each")
     assert "<table" in found._repr_html_() and f">{case.items_per_s:,.2f}<" in found._repr_html_()
+    assert f"{case.items_per_s:,.2f}" in repr(found) and "object at" not in repr(found)
     assert found.runs["started_at"].dt.year.tolist() == [2026] * 3
     assert [*found.runs[["campaign", "repeat", "case_id", "counts"]].itertuples(index=False, name=None)] == [
         ("spring", 0, CASE.id, True), ("spring", 1, CASE.id, True), ("autumn", 2, CASE.id, True),
@@ -102,8 +103,9 @@ def test_a_log_is_parsed_as_by_the_command_and_what_is_no_result_is_refused(root
     (log,) = (tmp_path / "autumn").rglob("log.*.txt")
 
     assert evalsuite.read(log, devices=1, batch_per_device=32).throughput.items_per_s == pytest.approx(80, rel=1e-3)
-    with pytest.raises(EvalsuiteError):
-        evalsuite.load(tmp_path / "nothing")
+    for lacking in ("nothing", "*"):
+        with pytest.raises(EvalsuiteError, match="no finished run and no report"):
+            evalsuite.load(tmp_path / lacking, log)
     with pytest.raises(evalsuite.EvalsuiteError, match=r"week-\*: nothing has such a name"):
         evalsuite.load(tmp_path / "week-*")
     with pytest.raises(AttributeError, match=r"'compare'; it is evalsuite\.diff now"):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from evalsuite import cli
 from evalsuite.agent import rendezvous
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.placeholders import Node
+from evalsuite.core.placeholders import Node, port_of
 from evalsuite.launch import fault_attribution, programs
 from evalsuite.launch.remote import ssh as over_ssh
 from evalsuite.machine import interfaces
@@ -68,7 +69,7 @@ def line_via(name: str, case=TWO, **ways) -> str:
     return " ".join(line).replace(sys.executable, "PYTHON")
 
 
-PORT = over_hosts.port_of("/runs/c/r0")
+PORT = port_of(zlib.crc32(b"/runs/c/r0"))
 HANDED = (
     "env NCCL_DEBUG=INFO EVALSUITE_NODES=2 EVALSUITE_HOSTS=gpu01,gpu02 EVALSUITE_MASTER_ADDR=gpu01 "
     f"EVALSUITE_MASTER_PORT={PORT} PYTHON -m evalsuite sample -o /runs/c/r0 "
@@ -86,7 +87,7 @@ def test_over_ssh_and_hydra_the_hosts_follow_the_list_with_every_variable_in_wor
 
     assert rendezvous.host({"PMI_RANK": "1", "PMI_SIZE": "2", "EVALSUITE_HOSTS": "gpu01,gpu02"}) == "gpu02"
 
-    ports = [over_hosts.port_of(f"/runs/c/r{repeat}") for repeat in (0, 1, 0)]
+    ports = [port_of(zlib.crc32(f"/runs/c/r{repeat}".encode())) for repeat in (0, 1, 0)]
     assert ports[0] == ports[2] != ports[1]
 
 

@@ -108,12 +108,14 @@ def test_an_axis_that_the_command_does_not_pass_on_is_refused_at_other_values_by
     assert name in str(found.refusal(replace(one, **{"devices_per_node": 1, axis: value})))
 
 
-def test_a_batch_that_the_script_has_built_in_is_the_only_one(file):
+def test_a_batch_that_the_script_has_built_in_is_the_only_one_and_a_check_takes_it(file, capsys):
     found = recipe_of(file, "built_in = { batch_per_device = 8 }", old=" --batch {batch_per_device}")
 
     one = replace(CASE, nodes=1)
     assert found.refusal(one) is None
     assert "batch_per_device is 8 in it" in str(found.refusal(replace(one, batch_per_device=16)))
+    cli.main(["adapters", "--check", str(file), "--lang", "en"])
+    assert "every case of the small matrix is refused" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

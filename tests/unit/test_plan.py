@@ -1,5 +1,4 @@
 import argparse
-import json
 from dataclasses import replace
 
 import pytest
@@ -18,8 +17,6 @@ from evalsuite.plan.engines import engine
 from evalsuite.plan.plan import Machine, Plan, plan
 from evalsuite.plan.spec import Spec
 from evalsuite.report.text.findings import english
-from evalsuite.runs.endings import Outcome
-from evalsuite.runs.store import Store
 from tests import sources
 from tests.toys import CASE, toynet
 
@@ -128,19 +125,6 @@ def test_more_processes_than_cores_are_flagged_and_two_nodes_refused_by_the_loca
 def test_an_unknown_name_gets_the_known_ones_and_the_nearest(change, message):
     with pytest.raises(EvalsuiteError, match=message):
         plan(replace(SPEC, **change), ADAPTERS, LAPTOP)
-
-
-def test_only_runs_without_an_outcome_are_missing(tmp_path):
-    made, store = plan(SPEC, ADAPTERS, LAPTOP), Store(tmp_path)
-    with store.claim(made.runs[0]) as folder:
-        folder.write_outcome(Outcome(status="completed", reason=""))
-    with store.claim(made.runs[1]):
-        pass  # begun and never ended
-
-    missing = store.missing(made.runs)
-
-    assert made.runs[0] not in missing
-    assert missing == list(made.runs[1:])
 
 
 def test_the_repeats_of_several_matrices_are_interleaved_and_no_case_comes_twice():
@@ -257,18 +241,6 @@ def test_axes_on_the_command_line_choose_among_the_parts_and_replace_in_each(tmp
 )
 def test_a_framework_is_known_by_the_names_that_people_give_it(word, framework):
     assert registry.framework(word) == framework
-
-
-def test_names_of_people_are_taken_on_the_command_line_and_in_a_spec(tmp_path, capsys):
-    file = tmp_path / "spec.toml"
-    file.write_text('frameworks = ["PyTorch", "Keras"]\nscales = ["1x1"]\n')
-
-    for words in (["--spec", str(file)], ["--frameworks", "torch,keras,tf", "--scales", "1x1"]):
-        assert cli.main(["plan", *words, "--device", "cpu", "--environment", "managed", "--json"]) in (0, 3)
-        found = capsys.readouterr()
-        cases = [*(case["id"] for case in json.loads(found.out)["cases"])]
-        cases += [skip["id"] for skip in json.loads(found.out)["skips"]]
-        assert {case.partition("-")[0] for case in cases} == {"pytorch", "tensorflow"} and len(cases) == 2
 
 
 def test_the_first_line_on_accelerators_says_whose_scripts_run(capsys):

@@ -209,11 +209,6 @@ def test_a_load_in_step_with_the_readings_is_neither_all_nor_nothing(phase):
     assert all(30 < busy_share(draw_intervals(seed), 1 / HZ, phase) < 70 for seed in range(10))
 
 
-def test_an_interval_is_the_period_on_the_mean():
-    assert interval_s(0.5, 0) == 0.5
-    assert 0.5 * 0.5 < interval_s(0.5, -1) < interval_s(0.5, 1) < 0.5 * 1.5
-
-
 def test_an_imported_log_is_for_its_owner_alone(tmp_path):
     (tmp_path / "a.log").write_text("\n".join(runfolders.steps().lines))
     facts = [f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32")]

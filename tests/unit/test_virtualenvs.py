@@ -247,7 +247,7 @@ def locked(uv, monkeypatch, tmp_path):
 
     def lock(recipe, device="cpu"):
         wanted = virtualenvs.wanted_of(replace(recipe, brought_by=tmp_path), device)
-        recipe_locks.write_lock(wanted, lambda line: None)
+        recipe_locks.write_lock(wanted)
         return wanted
 
     return lock

@@ -10,10 +10,11 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
+from evalsuite.contracts import own_script
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import placeholders
-from evalsuite.core.decode import encode
+from evalsuite.core.decode import encode, whole
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Device, Precision, Protocol
@@ -83,14 +84,19 @@ def _matrix(adapter: Adapter, recipe: Recipe) -> Iterator[Case]:
         device="cpu",
         options=recipe.meant(()),
     )
+    for _ in own_script.AXES:  # what a command does not pass on is built in
+        told: Mapping[str, Any] = getattr(recipe.refusal(first), "values", {})
+        own: dict[str, Any] = {told["axis"]: whole(told["value"]) or told["value"]} if "axis" in told else {}
+        first = replace(first, **own)
     tried = (
         replace(first, batch_per_device=batch, device=device, precision=precision)
-        for batch, device, precision in product(BATCHES, DEVICES, PRECISIONS)
+        for batch, device, precision in product((first.batch_per_device, *BATCHES), DEVICES, PRECISIONS)
     )
     batch = next((case for case in tried if recipe.refusal(case) is None), first).batch_per_device
-    precisions = (*(PRECISIONS[:1] if recipe.amp == "" else PRECISIONS), *recipe.precisions)
+    asked = (*(PRECISIONS[:1] if recipe.amp == "" else PRECISIONS), *recipe.precisions, first.precision)
+    precisions, scales = dict.fromkeys(asked), dict.fromkeys((*SCALES, (first.nodes, first.devices_per_node)))
     compiled = (False,) if recipe.xla == "" else (False, True)
-    for device, (nodes, devices), precision, xla in product(DEVICES, SCALES, precisions, compiled):
+    for device, (nodes, devices), precision, xla in product(DEVICES, scales, precisions, compiled):
         case = replace(first, batch_per_device=batch, device=device, nodes=nodes, devices_per_node=devices)
         yield replace(case, precision=precision, xla=xla)
 

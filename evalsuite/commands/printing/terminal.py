@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
 from evalsuite.core.errors import for_terminal
-from evalsuite.core.model import Finding, Measurement, Run
+from evalsuite.core.model import Measurement, Run
 from evalsuite.logs.formatting import rate
 
 if TYPE_CHECKING:
@@ -67,17 +67,10 @@ def label(run: Run) -> str:
     )
 
 
-def excluded_by(measurement: Measurement) -> Finding | None:
-    """The finding that keeps a run with a value out of the median; None if it counts, or has no value."""
-
-    if measurement.value is None or measurement.counts:
-        return None
-    return next((finding for finding in measurement.findings if finding.severity == "exclude"), None)
-
-
 def result(measurement: Measurement) -> str:
-    if rule := excluded_by(measurement):
-        return say("run.excluded", finding=i18n.finding(rule))
+    rules = [finding for finding in measurement.findings if finding.severity == "exclude"]
+    if measurement.value is not None and rules:  # it keeps the value out of the median
+        return say("run.excluded", finding=i18n.finding(rules[0]))
     if measurement.value is not None and measurement.throughput is not None:
         return f"{rate(measurement.value)} {measurement.throughput.unit}"
     return say("run.without", status=i18n.status(measurement.status), reason=i18n.worded(measurement.reason))

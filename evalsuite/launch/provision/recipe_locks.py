@@ -78,10 +78,10 @@ def read_lock(wanted: PinnedEnvironment) -> Lock | None:
     return Lock(lines=lines, sha256=hashlib.sha256(text.encode()).hexdigest())
 
 
-def write_lock(wanted: PinnedEnvironment, progress: Progress) -> None:
+def write_lock(wanted: PinnedEnvironment) -> Path:
     """For its Python, whatever runs here. Raises CannotInstall."""
     place = ("--python-version", wanted.recipe.python, "--python-platform", PLATFORM)
-    lines = resolve(wanted, place, progress).lines
+    lines = resolve(wanted, place, lambda text: None).lines
     if bare := [name for name, line in lines.items() if "--hash" not in line]:
         raise CannotInstall(Message("launch.cannot_lock", names=bare))
     notes = [f"# {wanted.device}, Python {wanted.recipe.python}, {' '.join(SERVED)}: {' '.join(wanted.every_pin)}"]
@@ -89,6 +89,7 @@ def write_lock(wanted: PinnedEnvironment, progress: Progress) -> None:
         notes.append(f"# by hand, on no package index: {', '.join(by_hand)}")
     wanted.file.parent.mkdir(exist_ok=True)
     files.write_atomically(wanted.file, "\n".join([*notes, *lines.values(), ""]).encode())
+    return wanted.file
 
 
 def find_mistakes(wanted: PinnedEnvironment) -> list[str]:
