@@ -168,11 +168,11 @@ def _tf_cnn(case: Case) -> Command:
 
 MODELS_2020 = (
     *("tensorflow-datasets==3.0.0", "numpy==1.18.5", "protobuf==3.19.6", "tensorflow-model-optimization==0.5.0"),
-    *("gin-config==0.4.0", "PyYAML==5.4.1"),
+    *("tensorflow-addons==0.11.2", "gin-config==0.4.0", "PyYAML==5.4.1"),
 )
 BERT_2020 = (
     *("tensorflow-datasets==3.0.0", "numpy==1.18.5", "protobuf==3.19.6", "tensorflow-hub==0.9.0"),
-    *("sentencepiece==0.1.99", "gin-config==0.4.0", "PyYAML==5.4.1"),
+    *("tensorflow-addons==0.11.2", "sentencepiece==0.1.99", "gin-config==0.4.0", "PyYAML==5.4.1"),
 )
 GARDEN = ("tf-models-official==2.15.0", "tensorflow-datasets==4.9.3", "tensorflow-metadata==1.14.0", "protobuf==3.20.3")
 MODELS = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"

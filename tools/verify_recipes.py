@@ -29,13 +29,14 @@ from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import paths
 from evalsuite.core.model import Case, by_key
 from evalsuite.launch.checks import imports
-from evalsuite.launch.programs import ask_program
 from evalsuite.launch.provision import checkouts, virtualenvs
+from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, distribution, read_lock
 from evalsuite.plan import data_sets, repositories
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 from tools.recipe_cases import base, points
 
+NOWHERE = Path("/nonexistent")
 WHOLE_NUMBERS = ("{node_rank}", "{nodes}", "{processes_per_node}", "{master_port}", "{threads}")
 # of a library: model → (who, which)
 LIBRARIES = {
@@ -107,7 +108,6 @@ class Declared:
 
 SCALES = ((1, 1), (1, 8), (2, 8), (16, 8), (125, 8))
 COLUMNS = ("devices", "steps", "shards", "ranks", "imports")
-NOT_LOOKED_AT = "not looked at"  # whether the image holds what the script imports
 # What starts the processes → what a node must be told, where there are several
 LAUNCHERS = {
     "torch.distributed.run": ("{node_rank}", "{master_addr}"),
@@ -143,15 +143,16 @@ def table() -> Iterator[Row]:
     for framework, each in sorted(registry.discover().items()):
         for recipe in (one for one in each.recipes if one.kind == "official"):
             values = (recipe.options or {}).get("data", ("",))
+            imported = _imports(framework, recipe, base(framework, recipe))
             for data, (nodes, devices) in itertools.product(values, SCALES):
                 case = base(framework, recipe).at_scale(nodes, devices)
                 precisions = (replace(case, precision=name) for name in ("fp32", "amp"))
                 case = next((one for one in precisions if not recipe.refusal(one)), case)
                 case = replace(case, options=(("data", data),) if data else ())
-                yield Row(f"{framework}/{recipe.name}", data, case.scale, _cells(recipe, case))
+                yield Row(f"{framework}/{recipe.name}", data, case.scale, _cells(recipe, case, imported))
 
 
-def _cells(recipe: Recipe, case: Case) -> dict[str, str]:
+def _cells(recipe: Recipe, case: Case, imported: str) -> dict[str, str]:
     if refused := recipe.refusal(case):
         return dict.fromkeys(COLUMNS, str(refused))
     command, epoch, shards = recipe.command_of(case), data_sets.epoch(recipe, case), data_sets.parts(recipe, case)
@@ -164,7 +165,7 @@ def _cells(recipe: Recipe, case: Case) -> dict[str, str]:
         "steps": short if short and not few else steps,
         "shards": few or ("ok: named" if shards else "ok: a folder is checked" if read else "ok: none"),
         "ranks": _ranks(case, command),
-        "imports": NOT_LOOKED_AT,
+        "imports": imported,
     }
 
 
@@ -192,30 +193,31 @@ def _ranks(case: Case, command: Command) -> str:
     return f"ok: {launcher}"
 
 
-def _imports(recipe: Recipe, case: Case) -> str:
-    """Whether the environment that lies here holds what the script imports; nobody has asked an image."""
-    if not recipe.checkout or not repositories.folder(recipe).is_dir():
-        return NOT_LOOKED_AT
-    names = sorted(imports.packages(recipe, recipe.command_of(case)))
-    made = virtualenvs.existing(recipe, device="gpu") or virtualenvs.existing(recipe, device="cpu")
-    said = ask_program((str(made.python), "-I", "-c", imports.FINDING, *names), 60) if made else None
-    lacking = imports.lacking(said.stdout, names) if said else None
-    if lacking is None:
-        return f"{NOT_LOOKED_AT}: {', '.join(names)}"
-    return f"its environment lacks {', '.join(lacking)}" if lacking else f"ok: {', '.join(names)}"
+def _imports(framework: str, recipe: Recipe, case: Case) -> str:
+    """Whether what its scripts import is there: by the lock of its environment; an image is asked before a run."""
+    names = sorted(imports.needed(framework, recipe, case))
+    words = ", ".join(names)
+    if not names:
+        return "unknown"
+    if pins := recipe.pins("gpu") or recipe.pins("cpu"):
+        device = "gpu" if recipe.pins("gpu") else "cpu"
+        wanted = PinnedEnvironment(recipe=recipe, device=device, pins=pins)
+        lock = read_lock(wanted)
+        if lock is None:
+            return f"no lock of {wanted.name} says what its environment holds"
+        held = {virtualenvs.module(name) for name in (*map(distribution, wanted.every_pin), *lock.lines)}
+        held |= {each.split("_")[0] for each in held} | ({"chainermn", "chainerx"} if "chainer" in held else set())
+        lacking = sorted({*names} - held)
+        return f"its environment lacks {', '.join(lacking)}" if lacking else f"ok: its environment has {words}"
+    if recipe.image:
+        return f"{recipe.image} is asked before the first run, and by doctor --spec, for {words}"
+    return f"its image is the user's own, and is asked before the first run for {words}"
 
 
 def print_table() -> int:
-    every, looked = [*table()], {}
+    every = [*table()]
     for recipe, rows in by_key(((row.recipe, row.data), row) for row in every).items():
-        framework, _, name = recipe[0].partition("/")
-        if recipe[0] not in looked:
-            known = registry.discover()[framework].recipe(name)
-            looked[recipe[0]] = _imports(known, base(framework, known))
         print(" ".join(filter(None, (recipe[0], recipe[1] and f"data={recipe[1]}"))))
-        for row in rows:
-            if row.cells["imports"] == NOT_LOOKED_AT:
-                row.cells["imports"] = looked[recipe[0]]
         for row in rows:
             print(f"  {row.scale:6} " + "; ".join(f"{name}: {text}" for name, text in row.cells.items()))
     cells = [(name, text) for row in every for name, text in row.cells.items()]
@@ -266,6 +268,7 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
     commands = [recipe.command_of(case) for case in served]
     root, origin = _root(recipe, models, files)
     facts = {"date": datetime.now(UTC).date().isoformat(), "origin": origin}
+    facts["imports"] = imported(framework, recipe, root or NOWHERE)
     if root is None:
         given = {name for each in commands for _, words in _scripts(each, Path("/")) for name in _names(words)}
         return {"level": "unchecked", "reason": origin, "given": given, **facts}
@@ -289,6 +292,12 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
     level = "unchecked" if missing else "arguments checked"
     return {"level": level, **facts, "scripts": sorted(scripts), "arguments": dict(sorted(files_of.items())),
             "missing": sorted(missing)}  # fmt: skip
+
+
+def imported(framework: str, recipe: Recipe, root: Path) -> list[str]:
+    """What the lines of one device and of eight import."""
+    cases = [base(framework, recipe).at_scale(1, devices) for devices in (1, 8)]
+    return sorted({name for case in cases for name in imports.packages(recipe, recipe.command_of(case), root)})
 
 
 def _builds(script: Path, root: Path, command) -> Iterator[str]:

@@ -31,9 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.argv:
         return _start_on_hosts(arguments)
     if arguments.spec:
-        from evalsuite.commands.launching import script_imports
+        from evalsuite.launch.checks import imports
 
-        checks = script_imports.checks(arguments.spec, arguments.adapters)
+        checks = imports.checks(arguments.spec, arguments.adapters)
         ready = all(check.state == "ok" for check in checks)
         _show(arguments, checks, ready, say("doctor.imports_ready" if ready else "doctor.imports_not_ready"))
         return Exit.USAGE if any(check.state == "missing" for check in checks) else Exit.DONE

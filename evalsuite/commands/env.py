@@ -12,12 +12,13 @@ from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.model import Device
+from evalsuite.core.model import Case, Device
+from evalsuite.launch.checks import imports
 from evalsuite.launch.provision import checkouts, made_data, virtualenvs
 from evalsuite.launch.provision.checkouts import State
 from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.launch.provision.installer import CannotInstall
-from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, find_mistakes, write_lock
+from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, find_mistakes, read_lock, write_lock
 from evalsuite.plan import data_sets, plan, spec
 from evalsuite.plan.repositories import Repository, known, named
 from evalsuite.rehearsal import tables as rehearsal
@@ -33,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     recipes = _recipes(adapters, arguments.names)
     if arguments.action == "remove":
         return _remove(recipes, arguments.device)
+    if arguments.action == "image":
+        return _print_layers(recipes)
     if arguments.action == "lock":
         pinned = environments(recipes, with_data=not arguments.names)
         unlike = {name: each for name, each in pinned.items() if find_mistakes(each)}
@@ -80,6 +83,21 @@ def environments(recipes: Recipes, *, with_data: bool) -> dict[str, PinnedEnviro
     every += [(each, "cpu", each.requirements) for each in writers]
     pinned = (PinnedEnvironment(recipe=recipe, device=device, pins=pins) for recipe, device, pins in every if pins)
     return {each.name: each for each in pinned}
+
+
+def _print_layers(recipes: Recipes) -> int:
+    """A Dockerfile each: the recipe's image, with what its scripts import, of the versions in its locks."""
+    for name, recipe in recipes:
+        if not recipe.image:
+            raise EvalsuiteError.of("commands.env_no_image", name=name)
+        framework, _, of_it = name.partition("/")
+        case = Case(framework=framework, recipe=of_it, model=recipe.model, batch_per_device=1, device="gpu")
+        pinned = environments([(name, recipe)], with_data=False).values()
+        locked = (line for each in pinned if (lock := read_lock(each)) for line in lock.lines.values())
+        pins = {*(line.split()[0] for line in locked), *(pin for each in pinned for pin in each.every_pin)}
+        others = pins - {each.pins[0] for each in pinned}  # the framework is the image's
+        print(imports.layer(recipe, imports.needed(framework, recipe, case), sorted(others)), end="")
+    return Exit.DONE
 
 
 def _remove(recipes: Recipes, device: Device) -> int:

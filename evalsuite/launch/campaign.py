@@ -22,9 +22,10 @@ from evalsuite import __version__
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core.documents import CampaignPlace
 from evalsuite.core.errors import of_machine
-from evalsuite.core.messages import message_of
+from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Device, Measurement, Run, Skip, by_key
 from evalsuite.launch import runner
+from evalsuite.launch.checks import imports
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.launch.provision.installer import CannotInstall
 from evalsuite.launch.remote import allocations
@@ -70,44 +71,52 @@ def environments(
     progress: Callable[[str], None],
     container: Container | None = None,
 ) -> Environments:
-    """Makes every environment that the plan needs, side by side, before any run; cases without one become skips.
+    """Makes every environment that the plan needs, side by side, before any run, and asks each image for what its
+    scripts import; cases without become skips.
 
     *kind*: "managed" (a virtual environment for each framework), "current" (this interpreter) or "container", where a
     recipe has none of its own.
     """
-    pythons, packages, skips = {}, {}, []
+    pythons, skips = {}, []
+    packages: dict[tuple[str, str], Mapping[str, str]] = {}
     asked = by_key(((case.framework, case.recipe), case) for case in plan.cases)
 
-    def python_of(cases: Sequence[Case]) -> Path | CannotInstall:
+    def python_of(cases: Sequence[Case]) -> Path | str:
+        """Or why there is none."""
         recipe = plan.recipe(cases[0])
+        if (own := recipe.environment or kind) == "container":
+            return Path("python3")
         try:
-            return _python(recipe, recipe.environment or kind, cases[0].device, progress)
+            if own == "current":
+                return virtualenvs.current(recipe)
+            return virtualenvs.ensure(recipe, device=cases[0].device, progress=progress)
         except CannotInstall as error:
-            return error
+            return message_of(error)
 
+    names = {each.name: each.framework for each in plan.spec.participants}
+    inside = {
+        key: cases[0] for key, cases in asked.items() if (plan.recipe(cases[0]).environment or kind) == "container"
+    }
+    needed = {key: imports.needed(names.get(key[0], key[0]), plan.recipe(case), case) for key, case in inside.items()}
+    imported = by_key((plan.recipe(case).image, word) for key, case in inside.items() for word in sorted(needed[key]))
     with ThreadPoolExecutor(INSTALLING) as installing:
         made = zip(asked.items(), installing.map(python_of, asked.values()), strict=True)
-    for ((framework, name), cases), python in made:
+    for (key, cases), python in made:
         recipe = plan.recipe(cases[0])
-        own = recipe.environment or kind
-        if isinstance(python, CannotInstall):
-            skips += [Skip(case=case, reason=message_of(python)) for case in cases]
-            continue
-        pythons[framework, name] = python
-        packages[framework, name] = (
-            runner.image_packages(container, recipe.image)
-            if container and own == "container"
-            else virtualenvs.packages(recipe, own, cases[0].device)
-        )
+        reason, packages[key] = python, {}
+        if isinstance(python, Path) and container and key in inside:
+            there, absent = runner.image_packages(container, recipe.image, tuple(imported.get(recipe.image, ())))
+            packages[key] = there
+            if lacking := sorted(needed[key] & {*(absent or ())}):
+                place = f"{names.get(key[0], key[0])}/{recipe.name}"
+                reason = Message("launch.imports_absent", place=recipe.image, names=lacking, recipe=place)
+        elif isinstance(python, Path):
+            packages[key] = virtualenvs.packages(recipe, recipe.environment or kind, cases[0].device)
+        if isinstance(reason, Path):
+            pythons[key] = reason
+        else:
+            skips += [Skip(case=case, reason=reason) for case in cases]
     return Environments(pythons=pythons, packages=packages, skips=tuple(skips))
-
-
-def _python(recipe: Recipe, kind: str, device: Device, progress: Callable[[str], None]) -> Path:
-    if kind == "container":
-        return Path("python3")
-    if kind == "current":
-        return virtualenvs.current(recipe)
-    return virtualenvs.ensure(recipe, device=device, progress=progress)
 
 
 def document(plan: Plan) -> Planned:

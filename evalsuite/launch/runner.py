@@ -316,15 +316,12 @@ def image_digest(runtime: Runtime, image: str, environment: Mapping[str, str] | 
 
 
 @functools.cache
-def image_packages(container: Container, image: str) -> Mapping[str, str]:
-    """Distribution → version, as the Python inside *image* sees them; empty where it cannot be asked."""
-    return virtualenvs.listed_packages(ask_image(container, image, virtualenvs.LISTING.read_text("utf-8")))
-
-
-def ask_image(container: Container, image: str, program: str, *words: str) -> str:
-    """What a *program* of Python prints inside *image*; "" where it cannot be asked."""
+def image_packages(
+    container: Container, image: str, imported: tuple[str, ...]
+) -> tuple[dict[str, str], list[str] | None]:
+    """What virtualenvs.listing gives of the Python inside *image*, which is started once."""
     with files.scratch("image") as folder:
         (folder / SCRATCH).mkdir()
-        asking = container.argv(("python3", "-I", "-c", program, *words), image=image, folder=str(folder))
-        answer = ask_program(container.runtime.alone(asking), ASKING_S)
-    return answer.stdout if answer and answer.returncode == 0 else ""
+        words = ("python3", "-I", "-c", virtualenvs.LISTING.read_text("utf-8"), *imported)
+        asking = container.argv(words, image=image, folder=str(folder))
+        return virtualenvs.listing(ask_program(container.runtime.alone(asking), ASKING_S))

@@ -77,8 +77,8 @@ def command_line(
     elif command.folder:
         bin = "" if engine.container else "{bin}:"
         command = replace(command, argv=("sh", "-c", IN_FOLDER, command.folder, bin, *command.argv))
-    scratch = str(folder / SCRATCH)
-    copies = {CHECKOUT: _repository(recipe)} if recipe.builds_in_checkout else {}
+    scratch, repository = str(folder / SCRATCH), str(repositories.folder(recipe)) if recipe.checkout else ""
+    copies = {CHECKOUT: repository} if recipe.builds_in_checkout else {}
     made = {} if str(python) == NOT_MADE_YET else {"{python}": str(python), "{bin}": str(Path(python).parent)}
     known = {
         **(IN_IMAGE if engine.container else made),
@@ -86,9 +86,11 @@ def command_line(
         "{scratch}": scratch,
         "{repeat}": folder.name.removeprefix("r"),
         "{data}": str(paths.data_sets()),
-        **({"{checkout}": f"{scratch}/{CHECKOUT}" if copies else _repository(recipe)} if recipe.checkout else {}),
+        **({"{checkout}": f"{scratch}/{CHECKOUT}" if copies else repository} if recipe.checkout else {}),
     }
-    _check_paths(known)
+    for value in known.values():  # the agent would replace its own placeholders
+        if held := next((name for name in placeholders.BY_AGENT if name in value), None):
+            raise EvalsuiteError.of("plan.placeholder_in_path", path=value, held=held)
     training = tuple(fill(token, known) for token in command.argv)
     environment = _filled(command.environment, known)
     container = _in_image(training, recipe, command, case, folder, engine) if engine.container else None
@@ -105,42 +107,27 @@ def command_line(
     )
 
 
-def _repository(recipe: Recipe) -> str:
-    return str(repositories.folder(recipe))
-
-
 def _filled(texts: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
     return {name: fill(text, known) for name, text in texts.items()}
-
-
-def _check_paths(known: Mapping[str, str]) -> None:
-    """Raises EvalsuiteError if a path holds a placeholder of the agent: it would be replaced."""
-    for value in known.values():
-        held = next((name for name in placeholders.BY_AGENT if name in value), None)
-        if held:
-            raise EvalsuiteError.of("plan.placeholder_in_path", path=value, held=held)
 
 
 def _in_image(training: Argv, recipe: Recipe, command: Command, case: Case, folder: Path, engine: Engine) -> Argv:
     assert engine.container
     # mpirun asks for the name of a user whom the image may not know
-    users = ("/etc/passwd",) if ENTER in command.files and not engine.container.user.startswith("0:") else ()
+    users = ["/etc/passwd"] if ENTER in command.files and not engine.container.user.startswith("0:") else []
+    checkout = [*([str(repositories.folder(recipe))] if recipe.checkout else []), *repositories.library_folders(recipe)]
+    author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
+    author += [command.folder] if command.folder.startswith("/") and command.folder not in author else []
+    workloads = str(paths.ADAPTERS / "workloads")
     return engine.container.argv(
         training,
         image=recipe.image,
         folder=str(folder),
-        readable=[*_readable(recipe, command), *users],
+        # a runtime mounts no folder that does not exist
+        readable=[*checkout, workloads, *author, *data_sets.folders(command), *users],
         names=sorted(command.environment),
         gpus=case.device == "gpu",
     )
-
-
-def _readable(recipe: Recipe, command: Command) -> list[str]:
-    """What a container may read. A runtime mounts no folder that does not exist."""
-    checkout = [*([_repository(recipe)] if recipe.checkout else []), *repositories.library_folders(recipe)]
-    author = [str(recipe.brought_by.absolute())] if recipe.brought_by not in (None, paths.ADAPTERS) else []
-    author += [command.folder] if command.folder.startswith("/") and command.folder not in author else []
-    return [*checkout, str(paths.ADAPTERS / "workloads"), *author, *data_sets.folders(command)]
 
 
 def agent_argv(

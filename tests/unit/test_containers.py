@@ -90,14 +90,16 @@ def stand_in(tmp_path, monkeypatch):
 
 def test_digest_and_versions_are_what_the_runtime_tells(stand_in):
     stand_in("docker", "echo nvcr.io/nvidia/pytorch@sha256:abc nvcr.io/other@sha256:def")
-    stand_in("podman", """echo "Welcome to the image"\necho '{"torch": "2.3.0"}'""")
+    stand_in(
+        "podman", """echo "Welcome to the image"\necho '{"distributions": {"torch": "2.3.0"}, "absent": ["apex"]}'"""
+    )
     box = containers.here("podman")
 
     assert runner.image_digest(RUNTIMES["docker"], WISH.image) == "nvcr.io/nvidia/pytorch@sha256:abc"
     assert runner.image_digest(RUNTIMES["enroot"], WISH.image) is None
-    assert runner.image_packages(box, "lab/net:1") == {"torch": "2.3.0"}
+    assert runner.image_packages(box, "lab/net:1", ("apex", "torch")) == ({"torch": "2.3.0"}, ["apex"])
     stand_in("podman", "exit 125")
-    assert runner.image_packages(box, "lab/net:2") == {}
+    assert runner.image_packages(box, "lab/net:2", ()) == ({}, None)
 
 
 def test_only_data_that_a_script_reads_is_mounted(monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from evalsuite.commands.launching import axis_values
 from evalsuite.commands.options import read_hosts, search_paths
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.terminal import note
-from evalsuite.contracts.adapter import Adapter, Recipe
+from evalsuite.contracts.adapter import Recipe
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.messages import Message
@@ -90,7 +90,12 @@ def read_request(arguments: argparse.Namespace) -> Request:
     elif arguments.image:
         raise EvalsuiteError.of("commands.image_container", image=arguments.image[0], runtimes=containers.RUNTIMES)
     given = containers.with_images(discover(arguments.adapters), arguments.image)
-    adapters = _varied(spec, given, container)
+    for each in () if container else spec.participants:
+        if each.image:
+            facts = {"name": each.called, "image": each.image, "names": containers.RUNTIMES}
+            raise EvalsuiteError.of("commands.image_without_container", **facts)
+    variants = tuple(dict.fromkeys(variant for matrix in spec.matrices() for variant in matrix.variants))
+    adapters = varied(with_participants(given, spec.participants), variants)
     machine = _machine(arguments, engine)
     refusals = _refusals(arguments, engine)
     made = plan.plan(spec, adapters, machine, refusals)
@@ -193,15 +198,6 @@ def _no_environment(asked: str, case: Case, recipe: Recipe) -> str | None:
     if kind == MANAGED and wanted and wanted not in there:
         return Message("commands.launcher_not_installed", recipe=recipe.name, scale=case.scale, package=wanted)
     return virtualenvs.refusal(recipe, kind, case.device)
-
-
-def _varied(spec: Spec, adapters: Mapping[str, Adapter], container: str | None) -> dict[str, Adapter]:
-    for each in () if container else spec.participants:
-        if each.image:
-            facts = {"name": each.called, "image": each.image, "names": containers.RUNTIMES}
-            raise EvalsuiteError.of("commands.image_without_container", **facts)
-    asked = tuple(dict.fromkeys(variant for matrix in spec.matrices() for variant in matrix.variants))
-    return varied(with_participants(adapters, spec.participants), asked)
 
 
 def mpirun_in_mpirun(engine: Engine, case: Case, recipe: Recipe) -> str | None:

@@ -79,9 +79,16 @@ def problem(name: str, ranks: int = 1, named: int | None = None, *, thorough: bo
         made = Message("launch.data_can_be_made", name=name) if declared else ""
         return Message("launch.data_set_absent", name=name, folder=paths.data_sets(), made=made)
     try:
-        return (declared and _layout_problem(name, declared, folder, ranks, named)) or _files_problem(name, thorough)
+        if declared and (wrong := _layout_problem(name, declared, folder, ranks, named)):
+            return wrong
+        manifest = read(name)
+        for place, facts in (manifest.files if manifest else {}).items():
+            there = _inside(folder / place)
+            if sum(file.lstat().st_size for file in there) != facts.bytes or (thorough and _facts_of(there) != facts):
+                return Message("launch.data_file_changed", name=name, file=folder / place)
     except EvalsuiteError as error:
         return message_of(error)
+    return None
 
 
 def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int, named: int | None) -> str | None:
@@ -98,15 +105,6 @@ def _layout_problem(name: str, declared: DataSet, folder: Path, ranks: int, name
             return Message("launch.data_few_shards", name=name, there=there, wanted=wanted, pattern=declared.counted)
         if declared.loaders and there % (parts := ranks * declared.loaders):
             return Message("launch.data_uneven", name=name, there=there, ranks=ranks, parts=parts)
-    return None
-
-
-def _files_problem(name: str, thorough: bool) -> str | None:
-    manifest, folder = read(name), paths.data_sets() / name
-    for place, facts in (manifest.files if manifest else {}).items():
-        there = _inside(folder / place)
-        if sum(file.lstat().st_size for file in there) != facts.bytes or (thorough and _facts_of(there) != facts):
-            return Message("launch.data_file_changed", name=name, file=folder / place)
     return None
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,18 +103,18 @@ def existing(recipe: Recipe, *, device: Device = "cpu") -> Environment | None:
 @functools.cache
 def _given(python: Path) -> Environment:
     answer = ask_program((str(python), "-I", "-c", LISTING.read_text("utf-8")), IMPORT_TIMEOUT_S)
-    listed = listed_packages(answer.stdout if answer else "")
+    listed, _ = listing(answer)
     return Environment(folder=python.parent.parent, pins=(), device="cpu", size_bytes=0, packages=listed, given=python)
 
 
-def listed_packages(printed: str) -> dict[str, str]:
-    """The last line that LISTING printed: an image may greet first."""
-    lines = printed.strip().splitlines()
+def listing(answer: "subprocess.CompletedProcess[str] | None") -> tuple[dict[str, str], list[str] | None]:
+    """Distribution → version, and the packages asked for that were not found, as LISTING printed them last: an image
+    may greet first. None: it could not be asked."""
     try:
-        versions = files.parse_json(lines[-1]) if lines else {}
-    except ValueError:
-        return {}
-    return {str(name): str(version) for name, version in sorted(versions.items())} if isinstance(versions, dict) else {}
+        said: Any = files.parse_json(answer.stdout.strip().splitlines()[-1] if answer and not answer.returncode else "")
+        return dict(sorted(said["distributions"].items())), said["absent"]
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return {}, None
 
 
 def lock_of(python: Path) -> str | None:
@@ -225,7 +226,12 @@ def parse_capability(text: str) -> Capability:
 def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
     """Of *pins*, or of an image, what is known to be built with a CUDA toolkit."""
     for pin in pins:
-        if cuda := _toolkit(pin):
+        if image := _OF_NVIDIA.match(pin):
+            cuda = next((cuda for since, cuda in reversed(_FILE["images"].items()) if since <= image[2]), None)
+        else:
+            tagged = re.search(r":.*cuda(\d+\.\d+)", pin)
+            cuda = tagged[1] if tagged and tagged[1] in _FILE["toolkits"] else _FILE["wheels"].get(pin)
+        if cuda:
             least, most = map(parse_capability, _FILE["toolkits"][cuda])
             return GpuWheel(pin=pin, cuda=cuda, least=least, most=most)
     return None
@@ -234,13 +240,6 @@ def find_wheel(pins: Sequence[str]) -> GpuWheel | None:
 def module(name: str) -> str:
     """What is imported of a distribution."""
     return str(_FILE["modules"].get(name, name.replace("-", "_")))
-
-
-def _toolkit(name: str) -> str | None:
-    if image := _OF_NVIDIA.match(name):
-        return next((cuda for since, cuda in reversed(_FILE["images"].items()) if since <= image[2]), None)
-    tagged = re.search(r":.*cuda(\d+\.\d+)", name)
-    return tagged[1] if tagged and tagged[1] in _FILE["toolkits"] else _FILE["wheels"].get(name)
 
 
 def choose_pins(recipe: Recipe, device: Device, capabilities: Iterable[Capability] = ()) -> Pins:

@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -80,11 +79,6 @@ def wall_time_left_s(environment: Environment) -> float | None:
     return ours.left_s(environment, ask, time.time()) if ours else None
 
 
-def silent_schedulers() -> list[str]:
-    there = [scheduler for scheduler in SCHEDULERS.values() if shutil.which(scheduler.alive[0])]
-    return [scheduler.title for scheduler in there if ask(*scheduler.alive) is None]
-
-
 def test(scheduler: Scheduler, script: Path) -> None:
     """Raises EvalsuiteError if the scheduler would refuse the job; one that is not here or silent is not asked."""
     answer = ask_program((*scheduler.tester, str(script)), ANSWER_S) if scheduler.tester else None
@@ -109,7 +103,7 @@ def submit(scheduler: Scheduler, script: Path, say: Callable[[str], object]) -> 
 def _refused(scheduler: Scheduler, script: Path, answer: "subprocess.CompletedProcess[str]") -> EvalsuiteError:
     text = re.sub(rf"(?m)^{scheduler.submitter[0]}: (?:error: )?", "", answer.stderr)
     return EvalsuiteError.of(
-        f"launch.job_{'unheard' if scheduler.title in silent_schedulers() else 'refused'}",
+        f"launch.job_{'unheard' if ask(*scheduler.alive) is None else 'refused'}",
         program=scheduler.submits_with,
         scheduler=scheduler.title,
         text=" ".join(text.split())[:300] or Message("launch.run_exit", code=answer.returncode),

@@ -17,14 +17,18 @@ Shown = TypeVar("Shown")
 Sweep = Callable[[Any], Any]
 
 
+def disclosed(noun: Shown) -> Shown:
+    return cast(Shown, _swept(noun))
+
+
 def disclosed_run(run: Measurement) -> Measurement:
     return cast(Measurement, _noun(tuple(field.name for field in fields(run)), run))
 
 
-def disclosed(value: Shown) -> Shown:
+def _swept(value: Any) -> Any:
     kind: Any = type(value)  # which mypy does not take for hashable
     sweep = _sweep(kind)
-    return value if sweep is None else cast(Shown, sweep(value))
+    return value if sweep is None else sweep(value)
 
 
 @functools.cache
@@ -44,15 +48,18 @@ def _sweep(kind: type) -> Sweep | None:
 
 
 def _all(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    first = values[0][:1] if values and isinstance(values[0], tuple) else values[:1]
-    if not values or isinstance(next(iter(first), None), int | float):
+    if not values or _is_number(values[0]) or (isinstance(values[0], tuple) and values[0] and _is_number(values[0][0])):
         return values
-    inside = tuple(map(disclosed, values))
+    inside = tuple(map(_swept, values))
     return values if all(map(operator.is_, inside, values)) else inside
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
 def _mapping(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    inside = {redact(key) if isinstance(key, str) else key: disclosed(value) for key, value in mapping.items()}
+    inside = {redact(key) if isinstance(key, str) else key: _swept(value) for key, value in mapping.items()}
     changed = inside.keys() != mapping.keys() or any(inside[key] is not mapping[key] for key in inside)
     return inside if changed else mapping
 
@@ -62,7 +69,7 @@ def _noun(names: tuple[str, ...], noun: Any) -> Any:
     for name in names:
         value = getattr(noun, name)
         kind: Any = type(value)
-        sweep = _sweep(kind)  # not by way of disclosed: half of the time would go into calling it
+        sweep = _sweep(kind)  # not by way of _swept: half of the time would go into calling it
         if sweep is not None and (new := sweep(value)) is not value:
             changes[name] = new
     return replace(noun, **changes) if changes else noun
