@@ -265,7 +265,7 @@ def show_board(made: Board, spoken: Words) -> None:
         line(_plain(found))
     few = sum(len(each.rows) for sheet in made.sheets for each in sheet.tables) <= MOST_ROWS
     sides = ("left", *["right"] * 4, "left")
-    columns = list(zip(map(_plain, board.heads(spoken)), sides, strict=True))
+    columns = list(zip(map(_plain, made.heads), sides, strict=True))
     for sheet in made.sheets[:MOST_ROWS]:
         for each in sheet.in_order if few else [sheet.chosen]:
             title = " · ".join([_plain(sheet.title), _plain(each.setting), each.scale, *filter(None, [each.unit])])

@@ -87,6 +87,7 @@ def test_no_recorded_command_keeps_a_placeholder_and_every_variable_is_set_above
     for each in found:
         used = set(re.findall(r"\$\{(\w+)\}", each["shell"]))
         assert used == set(re.findall(r'^([A-Z]+)="', each["shell"], re.MULTILINE))
+        assert not re.search(r"evalsuite on-hosts|--end-with-parent|PATH=<home>|[ =:]evalsuite/adapters", each["shell"])
 
 
 @pytest.mark.parametrize(("rates", "kept"), [(("20",), True), (("2",), False), (("20", "5"), False)])

@@ -21,7 +21,7 @@ from evalsuite.results.measure.summary import FULL_REPEATS
 MOST_BESIDE = 2  # reasons in a headline
 MOST_ELSEWHERE = 3
 SEVERAL = {"zh": "；", "en": "; "}
-LONGEST_REASON = 160  # characters of a log line that a reason quotes
+LONGEST_REASON = 320  # characters of a log line that a reason quotes
 
 
 class Answered(typing.Protocol):
@@ -36,7 +36,11 @@ def setting(answer: Answer, words: Words) -> Rendered:
     of = rows[0].summary.case.framework if answer.scope.among == "variants" and rows else None
     parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
     batch, strong = known.batch_per_device or known.strong_batch or 0, known.strong_batch is not None
-    parts += [names.precision(known.precision), names.bsz(batch, strong=strong), *["XLA"] * bool(known.xla)]
+    parts += [
+        options.precision(known.precision, known.options),
+        names.bsz(batch, strong=strong),
+        *["XLA"] * bool(known.xla),
+    ]
     return options.apart([*parts, *(options.option(*pair, words) for pair in known.options)], words)
 
 
@@ -170,30 +174,21 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     if lacking := unstated(answer):
         asked = " ".join(f"--set {each.key.removeprefix('facts.')}=…" for each in lacking)
         return words("answers.state_facts", asked=asked)
-    ranked, alone = {answer.candidate(entry.summary) for entry in answer.ranked}, len(answer.ranked) == 1
-    apart, absent = (answer.apart, answer.missing) if alone else ((), ())
-    others = [(answer.candidate(entry.summary), _apart(answer, entry, words)) for entry in apart if entry.obstacles]
-    others += [(gap.candidate, missing(gap, answer, words)) for gap in absent if gap.why == "elsewhere"]
-    unranked = [_reason(answer, of, why, words) for of, why in others if of not in ranked]
     failed = ((entry.summary, why) for entry in answer.ranked for why in compared.left_over(entry.summary))
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
-    reasons = [words("answers.closed", said_text=each) for each in unranked]
+    reasons = list[Text]()
     for entry in answer.leaders:
         if codes := warnings(entry.summary):
             rules = words.listed(findings.rule(code, words) for code in codes[:MOST_BESIDE])
             reasons.append(words("answers.flagged", framework=_named(answer, entry.summary, words), rules=rules))
-    reasons += [_few(answer, entry, words) for entry in answer.few]
+    for entry in answer.few:
+        known, n = words(f"outcome.{entry.outcome}"), numbers.count(entry.summary.n)
+        few = {"framework": _named(answer, entry.summary, words), "value": value(answer, entry, words), "n": n}
+        reasons.append(words("answers.few", **few, outcome_text=known))
     reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
-    needed = deciding(answer, words) if not alone else None
+    needed = deciding(answer, words) if len(answer.ranked) > 1 else None
     texts: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(texts) if texts else None
-
-
-def _few(answer: Answer, entry: Ranked, words: Words) -> Text:
-    known = words(f"outcome.{entry.outcome}")
-    n = numbers.count(entry.summary.n)
-    named = _named(answer, entry.summary, words)
-    return words("answers.few", framework=named, value=value(answer, entry, words), n=n, outcome_text=known)
 
 
 def caution(answer: Answer, words: Words) -> Rendered | None:
@@ -207,19 +202,6 @@ def caution(answer: Answer, words: Words) -> Rendered | None:
 def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:
     name = options.candidate_name(candidate, answer.scope, words)
     return words("answers.of_framework", framework=name, why_text=why)
-
-
-def _apart(answer: Answer, entry: Apart, words: Words) -> Text:
-    if not entry.obstacles:
-        return words(
-            "answers.slower_script",
-            recipe=names.visible(entry.summary.case.recipe),
-            value=value(answer, entry, words),
-        )
-    why = words.listed(
-        why_not_comparable.sentence(each, words) for each in why_not_comparable.weightiest(entry.obstacles)
-    )
-    return words("answers.apart", value=value(answer, entry, words), why=why)
 
 
 def missing(absence: Missing, answer: Answer, words: Words) -> Text:

@@ -148,6 +148,13 @@ class Board:
     chips: tuple[Chip, ...]
     sheets: tuple[BoardSheet, ...]
 
+    @property
+    def heads(self) -> tuple[Rendered, ...]:
+        """Of `CELLS`."""
+        variants = any(sheet.chosen.answer.scope.among == "variants" for sheet in self.sheets)
+        keys = ("columns.items_per_s", "board.runs", "board.ratio", "columns.efficiency", "board.notes")
+        return tuple(map(self.finding.words, ("board.variant" if variants else "words.framework", *keys)))
+
     def sentences_of(self, table: BoardTable) -> list[Rendered]:
         """The sentences of a table, beyond what the finding has said."""
         first = self.finding.words.languages[0]
@@ -162,12 +169,6 @@ def runs(row: BoardRow) -> list[tuple[float, bool]]:
     """The value of each run, and whether others disturbed it."""
     every = row.summary.measurements if row.summary else ()
     return [(run.value or 0.0, run.disturbed) for run in every if run.counts or run.set_aside]
-
-
-def heads(words: Words) -> tuple[Rendered, ...]:
-    """Of `CELLS`."""
-    keys = ("words.framework", "columns.items_per_s", "board.runs", "board.ratio", "columns.efficiency", "board.notes")
-    return tuple(map(words, keys))
 
 
 def board(book: Book, words: Words) -> Board:
@@ -217,7 +218,9 @@ class _Maker:
         tables = {id(answer): self._table(answer, at[answer.devices, answer.nodes], own) for answer in shown}
         chosen = next((answer for answer in shown if answer is usual), shown[-1])
         common = set.intersection(*(set(each.options) for each in alike))
-        parts: list[Rendered | str] = [names.model(work.model), names.precision(work.precision)]
+        of = {candidate.framework for candidate in self.asked[work]} if chosen.scope.among == "variants" else ()
+        precision = options.precision(work.precision, chosen.setting.options)
+        parts: list[Rendered | str] = [*map(names.framework, of), names.model(work.model), precision]
         parts += [self.words(names.KINDS[work.device])] * (len({each.device for each in alike}) > 1)
         parts += [self.words("board.strong")] * (work.strong_batch is not None)
         parts += [options.option(*pair, self.words) for pair in work.options if pair not in common]
@@ -331,15 +334,21 @@ class _Maker:
         return (*setting, *(each for each in facts if why_not_comparable.bare(each) not in named))
 
     def _cause(self, summary: Summary) -> Rendered | None:
-        """The largest loss of a series, at its largest scale."""
-        ladder = self.losses.get(summary.case.id)
-        if ladder is None or summary.disturbed or ladder.scales[0].disturbed:
+        """The largest loss of a series, at its largest scale, which leads to its card; else what the devices do."""
+        ladder, words, case = self.losses.get(summary.case.id), self.words, summary.case
+        if summary.disturbed or (ladder and ladder.scales[0].disturbed):
             return None
+        if ladder is None:
+            used = {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
+            busy = next((name for name in ("gpu", "job_cpu") if name in used), None)
+            return words("board.busy_devices", share=used[busy], what_text=words(f"why.{busy}")) if busy else None
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
-        if share < LOST_FROM:
-            return None
-        lost = numbers.percent(share)
-        return self.words("board.cause", share=lost, what_text=self.words(f"why.key_{key if key in DRAWN else 'rest'}"))
+        card = names.anchor("why", f"{case.model} {case.framework}")
+        if share >= LOST_FROM:
+            what = words(f"why.key_{key if key in DRAWN else 'rest'}")
+            return words("board.cause", share=numbers.percent(share).to(card), what_text=what)
+        lost = numbers.percent(1 - ladder.left).to(card)
+        return words("board.cause_of_parts", share=lost) if 1 - ladder.left >= LOST_FROM else None
 
     def _marks(self, summary: Summary, unlike: set[str]) -> Iterable[Rendered]:
         words = self.words
@@ -496,12 +505,15 @@ def _chips(book: Book, tables: Sequence[BoardTable], total: Mapping[str, int], w
     rows = book.valid
     if not rows:
         return
-    counts, steps = [row.n for row in rows], [row.case.protocol.measured_steps for row in rows]
+    counts, made = [row.n for row in rows], [run.throughput for row in rows for run in row.measurements if run.counts]
+    steps = [rate.window.steps for rate in made if rate and rate.window]
     cited = [row for row in rows if row.grounds in OTHERS]
     if len(cited) < len(rows):
-        enough, full = min(counts) >= FULL_REPEATS, min(steps) >= Protocol().measured_steps
+        enough = min(counts) >= FULL_REPEATS
         yield Chip(text=words("answers.runs", n=numbers.least_and_most(counts, numbers.plain)), good=enough)
-        yield Chip(text=words("board.steps", n=numbers.least_and_most(steps, numbers.plain)), good=full)
+        full = Protocol().measured_steps <= min(steps, default=0)
+        if steps:
+            yield Chip(text=words("board.steps", n=numbers.least_and_most(steps, numbers.plain)), good=full)
     if len(trained := _trained(book)) == 1:
         yield Chip(text=words(f"values.trained.{trained[0]}"), good=trained[0] == "trained")
     if cited:

@@ -132,7 +132,9 @@ class Book:
             *(finding for summary in self.summaries for finding in summary.findings),
             *(finding for measurement in self.measurements for finding in measurement.findings),
         ]
-        return tuple(sorted(data_rules.merge_repeated(dict.fromkeys(everywhere)), key=finding_order))
+        graver = ("exclude", "flag", "note").index
+        merged = data_rules.merge_repeated(dict.fromkeys(everywhere))
+        return tuple(sorted(merged, key=lambda found: (graver(found.severity), *findings.order(found))))
 
     @cached_property
     def frameworks(self) -> tuple[str, ...]:
@@ -173,8 +175,3 @@ def warnings(summary: Summary) -> tuple[str, ...]:
 def applies(verdict: Verdict) -> bool:
     """Whether its criterion can be judged by such data at all."""
     return {*verdict.notes}.isdisjoint(NOT_HERE)
-
-
-def finding_order(finding: Finding) -> tuple[object, ...]:
-    level = ("exclude", "flag", "note").index(finding.severity)
-    return (level, *findings.order(finding))

@@ -41,11 +41,7 @@ def throughput_cell(book: Book, case: Case) -> Cell:
 
 
 def speedup_cell(book: Book, case: Case) -> Cell:
-    return _scaled_cell(book, case, lambda summary: summary.speedup, numbers.speedup)
-
-
-def _scaled_cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
-    cell = _cell(book, case, pick, form)
+    cell = _cell(book, case, lambda summary: summary.speedup, numbers.speedup)
     base = book.valid_of[case.id].base if cell.state == "value" else None
     if base is None:
         return cell

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from evalsuite.core.model import Evaluation
 from evalsuite.finished.finished import Finished
 from evalsuite.report.book.blocks import Block
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.options import apart, option
 from evalsuite.report.text.words import Listed, Rendered, Words
 from evalsuite.results.evaluation import TITLE
@@ -46,7 +46,7 @@ def setting(block: Block, words: Words, among: Sequence[Block] = ()) -> Listed:
     others = [other for other in among if other is not block]
     parts: list[Rendered | str] = []
     if not among or any(other.precision != block.precision for other in others):
-        parts.append(names.precision(block.precision))
+        parts.append(options.precision(block.precision, block.options))
     if not among or any(other.batch != block.batch for other in others):
         parts.append(_batch(block))
     if not among:
@@ -62,7 +62,7 @@ def shared(blocks: Sequence[Block], words: Words) -> Listed:
     """What is the same for all *blocks*, which one table shows."""
     first = blocks[0]
     parts: list[Rendered | str] = [words("columns.items_per_s"), *[names.visible(first.unit)] * bool(first.unit)]
-    parts += [names.precision(first.precision)] * (len({block.precision for block in blocks}) == 1)
+    parts += [options.precision(first.precision, first.options)] * (len({block.precision for block in blocks}) == 1)
     parts += [_batch(first)] * (len({block.batch for block in blocks}) == 1)
     parts.append(words(names.KINDS[first.device]))
     parts += [option(*pair, words) for pair in first.options if all(pair in block.options for block in blocks)]

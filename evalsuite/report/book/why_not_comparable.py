@@ -27,7 +27,7 @@ def sentence(obstacle: Obstacle, words: Words) -> Text:
         given = {} if obstacle.key == GROUNDS else {"before": obstacle.ours, "after": obstacle.theirs}
         return words(f"unlike.{obstacle.key}", **given)
     if is_unstated(obstacle):
-        return words("unlike.unstated", name_text=name(obstacle, words))
+        return _unstated(obstacle, words)
     before, after = (_side(obstacle.key, side, words) for side in (obstacle.ours, obstacle.theirs))
     key = f"unlike.{obstacle.key}"
     if key in words:
@@ -74,7 +74,7 @@ def brief(obstacle: Obstacle, words: Words) -> Rendered:
         by_clock = obstacle.key == GROUNDS and not obstacle.ours  # it is the other that is printed
         return words("unlike.of_clock") if by_clock else name(obstacle, words)
     if not obstacle.ours and not obstacle.key.startswith(OPTION):
-        return words("unlike.unstated", name_text=name(obstacle, words))
+        return _unstated(obstacle, words)
     if obstacle.key == "batch_per_device":
         return words.same(f"bsz {int(obstacle.ours or 0):,}")
     if obstacle.key == "protocol":
@@ -83,6 +83,11 @@ def brief(obstacle: Obstacle, words: Words) -> Rendered:
     if bare(obstacle) == "precision":
         return words.same(side) if isinstance(side, str) else side
     return words("models.option", name_text=name(obstacle, words), value=side)
+
+
+def _unstated(obstacle: Obstacle, words: Words) -> Text:
+    exact = bare(obstacle) == "precision"  # "bf16" is said, and not whether pure or mixed
+    return words("unlike.inexact") if exact else words("unlike.unstated", name_text=name(obstacle, words))
 
 
 def weightiest(obstacles: Sequence[Obstacle], n: int = 2) -> Sequence[Obstacle]:

@@ -141,7 +141,6 @@ def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
         "options": options,
         "NOTHING": "—",
         "heads": heads,
-        "board_heads": board.heads(words),
         "apart": lambda parts: options.apart(parts, words),
         "row": row,
         "sentences": lambda said: between.join(map(Markup, filter(None, map(made.render, said)))),

@@ -93,7 +93,7 @@ def _about(material: Material, labels: Words) -> Sequence[Sequence[str | None]]:
 def _board(made: Board, sentences: Words) -> Iterable[Sequence[str | None]]:
     yield from ([_in_each(each)] for each in (made.finding, made.beside) if each)
     yield [_in_each(chip.text) for chip in made.chips]
-    heads = [_in_each(head) for head in board.heads(sentences)]
+    heads = [_in_each(head) for head in made.heads]
     for sheet in made.sheets:
         for table in sheet.in_order:
             yield []

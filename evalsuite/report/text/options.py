@@ -8,6 +8,7 @@ What data/text has no words for (`options`, `option_values`) is shown as it is g
 from collections.abc import Iterable
 from dataclasses import replace
 
+from evalsuite.core.messages import Message
 from evalsuite.report.text import names
 from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.compare.decisions import Candidate, RankingScope
@@ -34,17 +35,22 @@ def value_of(name: str, value: str, words: Words) -> Rendered:
     return words.same(value)
 
 
+def precision(of: str, given: Iterable[tuple[str, str]]) -> str | Message:
+    """As its source has it, where that leaves open which of ours it is ("BF16", pure or mixed)."""
+    return names.precision(dict(given).get("stated_precision", of))
+
+
 def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
     return replace(words.listed(parts), separators=" · ")
 
 
 def candidate_name(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:
-    """As in a table or next to a mark: "PyTorch", or of a variant "link (Mbit/s): 500 + overlap: on"."""
+    """As in a table or next to a mark: "PyTorch", or of a variant "link (Mbit/s): 500 · overlap: on"."""
     if scope.among == "frameworks":
         return words.same(names.framework(candidate.framework))
     script = [words.same(candidate.recipe)] if candidate.recipe else []
     said = [option(name, value, words) for name, value in candidate.options if value is not None]
-    return replace(words.listed([*script, *said]), separators=" + ") if script or said else words("variants.default")
+    return replace(words.listed([*script, *said]), separators=" · ") if script or said else words("variants.default")
 
 
 def candidate_in_sentence(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:

@@ -196,7 +196,8 @@ def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
     tables = {language: table(folder / f"{language}.toml") for language in languages}
     if folder == FOLDER:
         for language, own in tables.items():
-            beside = {**rule_sentences(language), **column_names(language)}
+            names = {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
+            beside = {**rule_sentences(language), **names}
             tables[language] = {key: of_devices(text, on_cpu) for key, text in {**own, **beside}.items()}
     check(tables)
     return Words(tables, on_cpu=on_cpu)
@@ -214,10 +215,6 @@ def read_beyond_the_page(languages: Iterable[str] = LANGUAGES) -> Words:
 @functools.cache
 def table(file: Path) -> Mapping[str, str]:
     return dict(_flat(_parsed(file)))
-
-
-def column_names(language: str) -> dict[str, str]:
-    return {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
 
 
 @functools.cache

@@ -21,13 +21,16 @@ Computation = tuple[str, CasePair, tuple[Number | None, ...]]
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    if any(of_block(block) for block in subject.blocks):
+    known = [(block, compared) for block in subject.blocks if (compared := of_block(block))]
+    if known:
+        made = [] if subject.book.huge else [_matrix(*pair, subject.words) for pair in known]
+        alike = by_key((matrix["said"], matrix) for matrix in made).values()  # of which the same is to be said
         yield Section(
             id="fairness",
             title=subject.words("fairness.title"),
             template="fairness/fairness.html.j2",
             facts=lambda: {
-                "matrices": () if subject.book.huge else _matrices(subject, subject.words),
+                "matrices": [_of_all(group, subject.words) for group in alike],
                 "printed": printed,
             },
             finding=lambda facts: subject.words(
@@ -51,12 +54,6 @@ def of_block(block: Block) -> Comparison | None:
 
 def _frameworks(row: Sequence[Summary]) -> int:
     return len({summary.case.framework for summary in row})
-
-
-def _matrices(subject: Subject, words: Words) -> list[Mapping[str, Any]]:
-    """One for all blocks of a model of which the same is to be said."""
-    made = [_matrix(block, comparison, words) for block in subject.blocks if (comparison := of_block(block))]
-    return [_of_all(group, words) for group in by_key((matrix["said"], matrix) for matrix in made).values()]
 
 
 def _matrix(block: Block, comparison: Comparison, words: Words) -> dict[str, Any]:

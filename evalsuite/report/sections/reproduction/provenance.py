@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalsuite.core import placeholders
+from evalsuite.core import paths, placeholders
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.model import ARRIVALS, RATES, UNKNOWN, Case, LogLine, Measurement, Summary, by_key
 from evalsuite.core.placeholders import Node
@@ -31,6 +31,10 @@ PLACES = {  # what recorded runs have in the place of a folder → where it may 
 }
 _PLACE = re.compile(rf"<({'|'.join(PLACES)})>")
 _IN_QUOTES = re.compile(r'(["\\$`])')
+RELATIVE = {  # as kept runs have our own folders
+    re.compile(r"(?:^|(?<=[=:]))evalsuite/(?=\.venv/|adapters/|tools/)"): "<evalsuite>/",
+    re.compile(r"(?:^|(?<==))data/D/"): "<data>/",
+}
 USUAL_HZ = "2"  # of `compare`
 COLUMNS = (  # of the runs of a series: what holds it, its words, and how it is set
     ("clock", "reproduction.clock", "n"),
@@ -256,15 +260,32 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
     def placed(word: str) -> str:
         if run_id in word:
             word = re.sub(rf"(?:(?<==)|^)[^=]*/{re.escape(run_id)}(?=/|$)", lambda _: f"<runs>/{run_id}", word)
+        for begin, place in RELATIVE.items():
+            word = begin.sub(place, word)
         return placeholders.fill(word, filled)
 
-    words = [placed(word) for word in given]
+    words = [placed(word) for word in _as_today(given)]
     settings = [(name, placed(value)) for name, value in sorted(command.environment.items())]
     texts = (*words, *(value for _, value in settings))
     used = [name for name in PLACES if any(f"<{name}>" in text for text in texts)]
     above = [f'{name.upper()}="{PLACES[name]}"' for name in used]
     above += [f"export {names.visible(name)}={_quoted(value)}" for name, value in settings]
     return "\n".join((*above, " ".join(map(_quoted, words))))
+
+
+def _as_today(given: Iterable[str]) -> Iterator[str]:
+    """Our own commands by their names of today, and without the search path of another machine."""
+    gone, behind, command = paths.read_data("commands/gone.toml"), "", ""
+    for word in given:
+        instead = gone["options"].get(f"{command} {word}", word)
+        if behind == "evalsuite" and not command:
+            command = word
+            yield gone["commands"].get(word, f"evalsuite {word}").split()[1]
+        elif word != instead and instead.startswith("--"):
+            yield from instead.split()
+        elif instead != "> /dev/null" and not word.startswith("PATH=<home>"):
+            yield word
+        behind, command = word, "" if word == "--" else command
 
 
 def _quoted(word: str) -> str:

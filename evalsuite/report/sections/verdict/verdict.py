@@ -14,7 +14,7 @@ from evalsuite.report.book.board import BoardRow, BoardSheet, BoardTable
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Subject, low_and_high
 from evalsuite.report.sections.verdict import cards
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
 
@@ -69,7 +69,8 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
     ends = by_key((n, (row, e)) for row in rows for n, e, *_ in row.curve)
     n = max(ends, key=lambda n: (len(ends[n]), n))
     known = low_and_high([(numbers.percent(e), row.name) for row, e in ends[n]])
-    unlike = known and str(known["low"]) != str(known["high"])
+    among = sheet.chosen.answer.scope.among  # a variant's name is too long for a title
+    unlike = known and among == "frameworks" and str(known["low"]) != str(known["high"])
     title = words("board.chart_ends", n=numbers.count(n), **known) if unlike else None
     lines = [
         figures.Line(
@@ -113,7 +114,7 @@ def model_findings(book: answers.Answered, words: Words) -> tuple[ModelFinding, 
     return tuple(
         ModelFinding(
             model=names.model(answer.setting.model),
-            about=words("answers.about", setting=answers.setting(answer, words), scale=answers.scale(answer)),
+            about=options.apart([answers.setting(answer, words), answers.scale(answer)], words),
             sentence=answers.sentence(answer, words),
             beside=answers.reason_beside(answer, words),
         )
