@@ -12,8 +12,6 @@ from evalsuite.report.book.cells import Cell
 from evalsuite.report.text import names
 from evalsuite.results.compare.decisions import WORK
 
-NEVER = ("unsupported", "not_planned")
-
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesRow:
@@ -69,11 +67,6 @@ class ResultsTable:
     def base_devices(self) -> tuple[int, ...]:
         return tuple(sorted({summary.base.total_devices for summary in self.summaries if summary.base}))
 
-    @property
-    def coverages(self) -> tuple[float, ...]:
-        held = {summary.items_per_s.coverage for summary in self.summaries}
-        return tuple(sorted(coverage for coverage in held if coverage is not None))
-
     @cached_property
     def throughput(self) -> Grid:
         return self._grid(cells.throughput_cell, ranked=True)
@@ -82,23 +75,18 @@ class ResultsTable:
     def speedup(self) -> Grid:
         return self._grid(cells.speedup_cell)
 
-    @property
-    def unsupported(self) -> tuple[Group, ...]:
-        return tuple(_groups(self._rows(cells.throughput_cell, served=False)))
-
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
-        rows = self._rows(cell_of, served=True)
+        rows = self._rows(cell_of)
         shown, shared = cells.lift_shared(_with_leaders(row, self.scales) if ranked else row for row in rows)
         return Grid(groups=tuple(_groups(shown)), marks=shared.marks, n=shared.n)
 
-    def _rows(self, cell_of: CellOf, *, served: bool) -> Iterable[SeriesRow]:
+    def _rows(self, cell_of: CellOf) -> Iterable[SeriesRow]:
         one_base = len(self.base_devices) < 2
         for block in self.blocks:
             for column in sorted(block.columns, key=lambda column: str(column.example.xla)):
                 found = tuple(block.cell(column, nodes, per_node, cell_of) for nodes, per_node in self.scales)
-                if served != all(cell.state in NEVER for cell in found):
-                    told = tuple(replace(cell, base_devices=None) for cell in found) if one_base else found
-                    yield SeriesRow(block=block, column=column, cells=told)
+                told = tuple(replace(cell, base_devices=None) for cell in found) if one_base else found
+                yield SeriesRow(block=block, column=column, cells=told)
 
 
 def tables(blocks: Sequence[Block]) -> tuple[ResultsTable, ...]:

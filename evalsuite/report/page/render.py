@@ -135,7 +135,6 @@ def _environment(words: Words) -> templates.Environment:
         "breakable": breakable,
         "framework_name": names.framework,
         "model_name": names.model,
-        "coverage": numbers.percent,
         "kinds": frozenset,
         "protocols": lambda cases, field: sorted({getattr(case.protocol, field) for case in cases}),
     }
