@@ -23,6 +23,8 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         text, read = arguments.batch_sizes, _split_into(spec.batch)
         given["find_batch"] = text.strip() == "max"
         given |= {} if given["find_batch"] else {"batch_per_device": read(text)}
+    if given.keys() & {"models", "protocol"}:
+        given["expected_run_s"] = None  # it is of the spec's own steps
     if arguments.repeats:
         given |= spec.repeats(arguments.repeats)
     whole = _lay_over(base, given, arguments.option)
