@@ -72,7 +72,7 @@ def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:
         print_json({"folder": str(paths.data_sets()), "problems": problems, "differing": differing})
     else:
         for name, problem in problems.items():
-            made = data_manifest.read(name)
+            made = None if problem else data_manifest.read(name)
             facts = {"size": made.size, "seed": made.seed, "items": sum(made.items.values())} if made else {}
             whole = say("data.whole", **facts) if made else say("data.not_made")
             line(f"{name}: {i18n.worded(problem) if problem else whole}")
