@@ -1,6 +1,5 @@
 """Answers in words: who is fastest where, the ranked with their runs, every reason."""
 
-import typing
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,13 +21,6 @@ MOST_BESIDE = 2  # reasons in a headline
 MOST_ELSEWHERE = 3
 SEVERAL = {"zh": "；", "en": "; "}
 LONGEST_REASON = 320  # characters of a log line that a reason quotes
-
-
-class Answered(typing.Protocol):
-    @property
-    def models(self) -> tuple[str, ...]: ...
-    @property
-    def answers(self) -> tuple[Answer, ...]: ...
 
 
 def setting(answer: Answer, words: Words) -> Rendered:
@@ -177,10 +169,6 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
     failed = ((entry.summary, why) for entry in answer.ranked for why in compared.left_over(entry.summary))
     said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
     reasons = list[Text]()
-    for entry in answer.leaders:
-        if codes := warnings(entry.summary):
-            rules = words.listed(findings.rule(code, words) for code in codes[:MOST_BESIDE])
-            reasons.append(words("answers.flagged", framework=_named(answer, entry.summary, words), rules=rules))
     for entry in answer.few:
         known, n = words(f"outcome.{entry.outcome}"), numbers.count(entry.summary.n)
         few = {"framework": _named(answer, entry.summary, words), "value": value(answer, entry, words), "n": n}

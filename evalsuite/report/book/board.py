@@ -5,6 +5,7 @@ rows are the frameworks (or the variants of the only one), the fastest first. No
 stands in place with the reason, and another option of a framework that is faster has a row below it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -394,7 +395,8 @@ def _lead(answer: Answer, book: Book, words: Words) -> Rendered:
         level = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
         return replace(words.listed(level), separators=ALIKE)
     if answer.known == "source" and answer.lead is None:
-        return words("board.no_lead")
+        key, first = _without_lead(answer)
+        return words.pick("board.faster" if key == "beaten" else "board.no_lead", {"framework": first})
     if answer.known not in ("ahead", "source"):
         return words("outcome.not_decided")
     first = answers.name(answer, answer.ranked[0].summary, words)
@@ -465,6 +467,15 @@ def _again(book: Book) -> str | None:
     return f"evalsuite compare {f'--profile {profile}' if known else '--spec FILE'}"
 
 
+def _without_lead(answer: Answer) -> tuple[str, str]:
+    """Why none is said, and of whom."""
+    if not answer.passed_over:
+        return "no_lead_busy", ""
+    first, best = answer.ranked[0].summary, answer.passed_over[0].summary
+    key, of = ("beaten", best) if speed(best) > speed(first) else ("near", first)
+    return key, names.framework(of.case.framework)
+
+
 def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     """In how many comparisons who is ahead, and by how much."""
     won, highest = dict[str, list[float]](), dict[str, list[float]]()
@@ -482,9 +493,8 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
             said.append(words(key, framework=name, n=numbers.count(len(leads)), lead=lead))
     if ties:
         said.insert(len(won), words("board.ties", n=numbers.count(ties)))
-    unsaid = [answer.passed_over for answer in others if answer.lead is None]
-    for key, n in (("board.passed", sum(map(bool, unsaid))), ("board.no_lead_busy", unsaid.count(()))):
-        said += [words(key, n=numbers.count(n))] if n else []
+    for (key, name), n in Counter(_without_lead(answer) for answer in others if answer.lead is None).items():
+        said.append(words.pick(f"board.{key}", {"framework": name, "n": numbers.count(n)}))
     parts = replace(words.listed(said), separators=answers.SEVERAL)
     whys = {table.answer.why for table in tables}
     if decided:

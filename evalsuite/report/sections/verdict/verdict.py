@@ -7,6 +7,7 @@ from typing import Any
 
 from evalsuite.core.findings import OwnCriteria
 from evalsuite.core.model import by_key
+from evalsuite.finished.finished import Finished
 from evalsuite.report import figures
 from evalsuite.report.book import answers, tally
 from evalsuite.report.book import board as board_room
@@ -108,7 +109,7 @@ def spark(row: BoardRow, sheet: BoardSheet) -> Mapping[str, Any]:
     return {"path": "M" + "L".join(f"{x} {y}" for x, y, _ in points), "points": points}
 
 
-def model_findings(book: answers.Answered, words: Words) -> tuple[ModelFinding, ...]:
+def model_findings(book: Book | Finished, words: Words) -> tuple[ModelFinding, ...]:
     """A sentence for each model: who is fastest, at the largest of the scales that most frameworks share."""
     of_model = by_key((answer.setting.model, answer) for answer in book.answers)
     return tuple(
