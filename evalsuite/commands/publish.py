@@ -37,6 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     for entry in stored:
         if entry.broken:
             line(i18n.say("publish.broken", why=i18n.worded(entry.broken)))
+        if entry.report and entry.report.lacking and entry.id in published.added:
+            values = {"n": entry.report.lacking, "all": entry.report.quality["runs_planned"]}
+            line(i18n.say("publish.lacking", **values, folder=entry.folder))
     if undated := len(history.undated):
         line(i18n.say("publish.undated", n=undated))
     counts = {"reports": len(stored), "regressions": len(history.regressions)}

@@ -68,6 +68,11 @@ class Finished:
     def measurements(self) -> tuple[Measurement, ...]:
         return tuple(run for summary in self.summaries for run in summary.measurements)
 
+    @property
+    def lacking(self) -> int:
+        """Planned runs that are not here: not made yet, or gone."""
+        return int(self.quality.get("runs_planned", 0)) - int(self.quality.get("runs_made", 0))
+
     @cached_property
     def models(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(answer.setting.model for answer in self.answers))

@@ -11,7 +11,7 @@ import synthetic
 
 from evalsuite import cli, report
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.finished import history
+from evalsuite.finished import finished, history
 from evalsuite.report import forms
 from evalsuite.report.forms import bundle
 from evalsuite.site import publishing
@@ -263,13 +263,17 @@ def test_a_report_without_dates_stands_last_and_in_the_history(monday, tmp_path)
     assert "not recorded" in table.text("en") and history.content_id(folder)[:12] in table.text("en")
 
 
-def test_the_command_says_what_it_added_and_what_it_knew(monday, site, capsys):
+def test_the_command_says_what_it_added_and_what_it_knew(monday, site, monkeypatch, capsys):
     words = ["publish", str(monday), "--site", str(site)]
 
     assert cli.main(words) == cli.main(words) == Exit.DONE
     said = capsys.readouterr().out
     assert said.count("added   ") == 1 and said.count("known   ") == 1
     assert "reports: 1, regressions: 0" in said
+
+    monkeypatch.setattr(finished.Finished, "lacking", 2)
+    cli.main([*words[:3], str(site.with_name("other"))])
+    assert "lacking 2 of" in capsys.readouterr().out and "not whole: 2 of" in index(site.with_name("other"))
 
 
 def test_a_report_of_cited_values_says_so_and_of_regressions_nothing_is_said_where_nothing_was_compared(site, tmp_path):
