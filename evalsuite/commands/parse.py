@@ -66,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _divide_time(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> int:
     from evalsuite.results.measure import goodput
 
+    if lost := next((folder for folder in arguments.logs if not os.path.lexists(folder)), None):
+        raise EvalsuiteError.of("importing.no_such", path=lost)
     attempts = goodput.read([Path(folder) for folder in arguments.logs], dialects, arguments.said["dialect"])
     spans = goodput.divide(attempts)
     seconds, whole = goodput.totals(spans), attempts[-1].end_s - attempts[0].begin_s

@@ -50,8 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
 
         trackers.check(arguments.to[0], Path(arguments.to[1]))
     roots, code = arguments.runs or [DEFAULT_RUNS], int(Exit.DONE)
-    if arguments.out.resolve() in map(Path.resolve, roots) or (arguments.out / "outcome.json").exists():
-        raise EvalsuiteError.of("commands.out_holds_runs", path=arguments.out)
     if arguments.paths:
         from evalsuite.commands import import_
 
@@ -83,6 +81,11 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     *cases*: those that are planned, where that is known: a criterion must be about one of them.
     """
     check_words(arguments)
+    runs, out = arguments.runs or DEFAULT_RUNS, arguments.out.resolve()
+    for root in map(Path.resolve, runs if isinstance(runs, list) else [runs]):
+        below = out.relative_to(root).parts[:1] if out.is_relative_to(root) else ("",)
+        if not below or any((root / below[0]).glob("r[0-9]*/*.json")):
+            raise EvalsuiteError.of("commands.out_holds_runs", path=arguments.out)
     certificate.check(arguments.certificate, arguments.out)
     files.try_place(arguments.out, folder=True)
     for file in filter(None, (arguments.junit, arguments.certificate)):

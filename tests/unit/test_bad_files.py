@@ -15,6 +15,7 @@ import tomllib
 import tracemalloc
 import zipfile
 from dataclasses import fields, replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -507,7 +508,7 @@ def test_a_number_that_is_none_is_refused(command, tmp_path, call):
 def test_a_report_is_not_written_among_the_runs_it_is_made_of(tmp_path, capsys):
     (tmp_path / "runs" / "case" / "r0").mkdir(parents=True)
     (tmp_path / "runs" / "case" / "r0" / "outcome.json").touch()
-    for out in ("runs", "runs/case/r0"):
-        line = ["report", "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / out)]
+    for command, out in product(("report", "compare"), ("runs", "runs/case", "runs/case/r0", "runs/case/r0/x")):
+        line = [command, "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / out)]
         assert (cli.main(line), "Try --out DIR" in capsys.readouterr().err) == (Exit.USAGE, True)
     assert [path.name for path in tmp_path.rglob("*")] == ["runs", "case", "r0", "outcome.json"]
