@@ -83,7 +83,9 @@ class Reader:
                 self._quota.take(len(chunk))
         except BaseException as error:
             self._fail(error)
-            self._swallow()
+            with contextlib.suppress(OSError):
+                while os.read(self._read_end, CHUNK_BYTES):
+                    pass
         finally:
             os.close(self._read_end)
             self._log.close()
@@ -97,11 +99,6 @@ class Reader:
             sys.stdout.buffer.flush()
         except OSError:
             self._echo = False  # the reader has gone; the log goes on
-
-    def _swallow(self) -> None:
-        with contextlib.suppress(OSError):
-            while os.read(self._read_end, CHUNK_BYTES):
-                pass
 
 
 class File:

@@ -29,7 +29,7 @@ from evalsuite.runs.store import Store
 
 MOST_ALIKE = 3  # equal complaints that are printed one by one
 MARK = ".logs-of-a-report"  # of a folder of runs that `report LOGS` made and may make anew
-EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global"}
+EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global", "unit": "samples/s"}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -108,9 +108,10 @@ def _lacking(results: Sequence[Imported], stated: Mapping[str, str]) -> dict[str
     for result in results:
         said = {message.id: message for message in _messages(result.reason)}
         shape = said.get("logs.shape_accept")
-        if not (result.run or shape or said.keys() == {"importing.says"}):
+        if not (result.run or shape or said.keys() in ({"importing.says"}, {"importing.row_no_unit"})):
             continue  # it is no log of a training
         names = cast("tuple[str, ...]", said["importing.says"].values["absent"]) if "importing.says" in said else ()
+        names += ("unit",) * ("importing.row_no_unit" in said)
         names += ("scope",) if "logs.log_whose" in said or (shape and stated.get("devices") != "1") else ()
         for name in names:
             asked = Message("commands.report_lack", name=name, example=EXAMPLES[name], log=result.source)

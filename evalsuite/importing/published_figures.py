@@ -177,12 +177,8 @@ def _items(unit: str) -> str:
     if name in ("sequence", "sentence", "image", "sample", "token", "word"):
         name += "s"
     if name not in ITEMS:
-        known = tuple(f"{items}/s" for items in ITEMS)
-        raise ValueError(
-            Message("importing.row_unit", name=unit, names=known)
-            if name
-            else Message("importing.row_no_unit", names=known)
-        )
+        known, told = tuple(f"{items}/s" for items in ITEMS), {"name": unit} if name else {}
+        raise ValueError(Message(f"importing.row_{'unit' if name else 'no_unit'}", names=known, **told))
     return name
 
 

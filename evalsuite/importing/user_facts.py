@@ -103,7 +103,12 @@ def merge_facts(*said: tuple[str, Mapping[str, str]]) -> Facts:
             name = _KNOWN["other_names"].get(word, word)
             first, known = merged.setdefault(name, (who, value))
             same = known.lower() == value.lower() or (whole(known) is not None and whole(known) == whole(value))
-            if not same:
+            of = {_word(known): value, _word(value): known} if name == "precision" and not same else {}
+            if exact := [
+                more for word, more in of.items() if re.fullmatch(rf"(\w+_|pure)?{re.escape(word)}(_\w+)?", _word(more))
+            ]:
+                merged[name] = (who, exact[0])  # bf16: it may be pure_bf16 or amp-bf16
+            elif not same:
                 raise ValueError(
                     Message("importing.contradict", name=name, first=first, known=known, who=who, value=value)
                 )

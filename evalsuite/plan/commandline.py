@@ -124,8 +124,8 @@ def _in_image(training: Argv, recipe: Recipe, command: Command, case: Case, fold
         image=recipe.image,
         folder=str(folder),
         # a runtime mounts no folder that does not exist
-        readable=[*checkout, workloads, *author, *data_sets.folders(command), *users],
-        names=sorted(command.environment),
+        readable=(*checkout, workloads, *author, *data_sets.folders(command), *users),
+        environment=tuple(sorted(command.environment)),
         gpus=case.device == "gpu",
     )
 

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.core import paths
@@ -88,27 +89,10 @@ class Container:
     infiniband: bool
     user: str
 
-    def argv(
-        self,
-        command: Argv,
-        *,
-        image: str,
-        folder: str,
-        readable: Sequence[str] = (),
-        names: Sequence[str] = (),
-        gpus: bool = False,
-    ) -> Argv:
-        wish = Wish(
-            image=image,
-            folder=folder,
-            workdir=f"{folder}/{SCRATCH}",
-            readable=tuple(readable),
-            environment=tuple(names),
-            gpus=gpus,
-            infiniband=self.infiniband,
-            user=self.user,
-        )
-        return self.runtime.wrap(wish, command)
+    def argv(self, command: Argv, *, folder: str, **asked: Any) -> Argv:
+        """*asked*: image, and what else `Wish` has of a run."""
+        own: dict[str, Any] = {"infiniband": self.infiniband, "user": self.user}
+        return self.runtime.wrap(Wish(folder=folder, workdir=f"{folder}/{SCRATCH}", **own, **asked), command)
 
 
 RUNTIMES = {name: Runtime(name=name, **facts) for name, facts in paths.read_data("containers.toml").items()}

@@ -15,28 +15,24 @@ from evalsuite.core import files
 from evalsuite.core.documents import HostEnvironment
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import SideBySide
-from evalsuite.core.model import Run
-from evalsuite.launch import campaign, fault_attribution, runner
-from evalsuite.machine import cores
+from evalsuite.launch import fault_attribution, runner
 from evalsuite.machine.heartbeat import EvaluatorLost
 from evalsuite.plan import hosts, over_hosts, spec
 from evalsuite.plan import plan as planning
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import EVALUATOR_LOST, NOT_FOUND, AgentOutcome, Outcome
-from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
 from tests import runfolders, sources
+from tests.lab import FAILED, RUN, Lab
 from tests.toynet import LAUNCHER
 from tests.toys import CASE, COMMAND, toynet
 
-RUN = Run(case=replace(CASE, framework="toynet"), repeat=0)
 TWO = CASE.at_scale(2, 1)
 TIMES = {"started_at": "2026-01-01T00:00:00+00:00", "duration_s": 1.0, "cpu_s": 0.1}
 COUNTS = {"left_behind": 0, "survivors": 0, "samples": 1, "samples_missed": 0}
 AGENT = AgentOutcome(exit_code=1, signal=None, timed_out=False, interrupted_by=None, error=None, **TIMES, **COUNTS)
 LOST = {"status": "failed", "reason": "the node agent was lost on vm", "fault": "infrastructure", "exit_code": -9}
-FAILED = {"status": "failed", "reason": "exit code 1", "exit_code": 1}
 
 
 def test_evaluations_that_went_on_beside_a_run_are_counted_and_said(tmp_path):
@@ -163,36 +159,6 @@ def test_a_host_that_ssh_lost_is_the_platforms_failure_and_a_script_that_ends_so
 # what follows
 
 
-class Lab:
-    """A store in which each start of a run ends as said next."""
-
-    def __init__(self, folder, monkeypatch, *ends):
-        self.store = Store(folder / "runs")
-        self.ends, self.command, self.printed = list(ends), COMMAND, runfolders.steps(seconds=0.5)
-        monkeypatch.setattr(runner, "launch", self._launch)
-        monkeypatch.setattr(cores, "measure_seconds", lambda: 0.3)
-
-    def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
-        command = replace(self.command, campaign=place)
-        host = runfolders.Host(printed=(self.printed,))
-        return runfolders.fill(folder, host, run.repeat, command, **self.ends.pop(0))
-
-    def start(self, repeats=1, waits=print, **limits):
-        planned = Planned(profile="full", repeats=repeats, cases=(RUN.case,), skips=())
-        self.store.write_plan(planned)
-        started = campaign.begin(planned, self.store)
-        runs = [replace(RUN, repeat=number) for number in range(repeats)]
-        launcher = replace(LAUNCHER, waits=waits)
-        ended = list(campaign.launch_all(runs, self.store, {"toynet": toynet()}, launcher, started, **limits))
-        for each in ended:
-            campaign.note_value(each, started, self.store, measurement.measurement(self.store.folder(each.run)))
-        return ended
-
-    @property
-    def folders(self):
-        return sorted(path.name for path in self.store.folder(RUN).path.parent.iterdir() if path.is_dir())
-
-
 def test_a_run_that_the_infrastructure_failed_is_made_again_and_what_it_left_is_kept(tmp_path, monkeypatch):
     lab = Lab(tmp_path, monkeypatch, LOST, LOST, {})
 
@@ -252,13 +218,9 @@ def test_a_run_that_another_evaluator_measures_is_waited_for_and_said(tmp_path, 
     assert lab.folders == ["r0", "r1"] and not list(tmp_path.glob("runs/*/.r?.lock"))
 
 
-# made again on request
-
-
 def again(lab, *words):
     """What --redo of *words* sets aside."""
-    runs = (RUN,)
-    plan = planning.Plan(spec=spec.Spec(), adapters={"toynet": toynet()}, cases=(RUN.case,), runs=runs, skips=())
+    plan = planning.Plan(spec=spec.Spec(), adapters={"toynet": toynet()}, cases=(RUN.case,), runs=(RUN,), skips=())
     place, options = SimpleNamespace(store=lab.store), SimpleNamespace(search_paths=())
     run_command.set_aside(Namespace(redo=words), SimpleNamespace(plan=plan, place=place, options=options))
     return lab.folders

@@ -217,7 +217,6 @@ def test_no_run_is_started_that_the_time_would_not_hold_as_far_as_anybody_can_es
     assert not remaining.fits(run) and remaining.refused
     assert RemainingTime(None, Estimate([])).fits(run)
 
-    run = Run(case=CASE, repeat=0)
     assert RemainingTime(1000.0, Estimate([])).fits(run)
     assert not RemainingTime(100.0, Estimate([])).fits(run)
 

@@ -304,7 +304,7 @@ class _Maker:
     def _row(self, answer: Answer, summary: Summary, name: Rendered) -> BoardRow:
         leader = answer.ranked[0].summary if answer.ranked else summary
         is_ranked = any(entry.summary is summary for entry in answer.ranked)
-        unlike = self._unlike(answer, summary) if not is_ranked else ()
+        unlike = tuple(answers.unstated(answer)) if is_ranked else self._unlike(answer, summary)
         share, own = summary.efficiency, summary.base != summary.case
         known = answer.ranked[1:] and all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
         return BoardRow(

@@ -247,6 +247,21 @@ def test_what_the_log_contradicts_is_not_imported(bring):
     assert code == USAGE and answer["reason"].startswith("batch is said to be 16, and the log says 32")
 
 
+def test_what_is_said_of_many_logs_is_not_true_of_one_that_knows_better(bring):
+    said = {f"ours/{place}.log": log(0.5 + place / 100, REFERENCE) for place in range(2)}
+    code, answers, _ = bring(f". --pattern {{framework}}/{{name}}.log {RESNET} --set scope=per_device", said)
+
+    assert code == 0 and repeats(bring.store) == [2]
+    assert all("its format prints global, which is kept" in answer["reason"] for answer in answers)
+    assert {folder.command().recipe.scope for folder in bring.store.finished()} == {None}
+
+
+@pytest.mark.parametrize(("said", "code"), [("amp-bf16", 0), ("pure-bf16", 0), ("mxfp8", USAGE), ("fp16", USAGE)])
+def test_a_word_that_says_the_same_more_exactly_is_no_contradiction(said, code, bring):
+    row = ONE.replace("fp32", "bf16")
+    assert bring(f"table.csv --set precision={said}", table(row))[0] == code
+
+
 def test_rows_that_nothing_tells_apart_are_repeats_and_no_value_is_a_name(bring):
     head = "framework,model,devices,batch_per_device,precision,unit,throughput"
     rows = [f"{name},gpt2,8,8,amp,samples/s,{value}" for value in ("500.1", "503.2") for name in ("hf", "orca")]

@@ -1,15 +1,13 @@
 """Ways to run until a criterion passes, each made happen with the launching code, and what is said of it now."""
 
+import contextlib
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
 
 from evalsuite import cli
 from evalsuite.core.model import Run
-from evalsuite.launch import campaign, runner
-from evalsuite.machine import cores
 from evalsuite.report.book import identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
@@ -17,55 +15,25 @@ from evalsuite.report.sections.verdict import cards
 from evalsuite.report.text import words
 from evalsuite.results.evaluation import evaluate
 from evalsuite.runs import journal
-from evalsuite.runs.planned import Planned
-from evalsuite.runs.store import Store
+from tests import lab as lab_of_runs
 from tests import runfolders
-from tests.toynet import LAUNCHER
-from tests.toys import CASE, COMMAND, measured, toynet
+from tests.lab import RUN, Interrupted
 
 SPOKEN = words.read()
-BASE = replace(CASE, framework="toynet")
+BASE = RUN.case
 SCALE = BASE.at_scale(1, 2)
 CASES = (BASE, SCALE)
 
 
-class Interrupted(Exception):
-    """Ctrl-C, in the middle of a run."""
-
-
-class Lab:
-    """A folder of runs, and what starts an evaluation there; a run takes the seconds a step that are said."""
-
+class Lab(lab_of_runs.Lab):
     def __init__(self, folder, monkeypatch):
-        self.store = Store(folder / "runs")
+        super().__init__(folder, monkeypatch)
         self.criteria = folder / "criteria.toml"
         self.criteria.write_text("[C1]\nthreshold = 0.8\nmin_nodes = 1\n")
-        self.seconds = {}  # run id → seconds a step; 0: it is interrupted; None: it fails
-        monkeypatch.setattr(runner, "launch", self._launch)
-        monkeypatch.setattr(cores, "measure_seconds", lambda: 0.3)
-
-    def _launch(self, run, recipe, folder, launcher, *, tick, enough, place):
-        seconds = self.seconds.get(run.id, 0.5)
-        if seconds == 0:
-            raise Interrupted
-        ended = {} if seconds else {"status": "failed", "reason": "exit code 1", "exit_code": 1}
-        printed = runfolders.steps(seconds=(seconds or 0.5) + 0.0001 * (run.repeat % 5))
-        command = replace(COMMAND, campaign=place)
-        return runfolders.fill(folder, runfolders.Host(printed=(printed,)), run.repeat, command, **ended)
 
     def start(self, repeats=5, cases=CASES):
-        """One start of an evaluation: what is missing is run."""
-        planned = Planned(profile="full", repeats=repeats, cases=tuple(cases), skips=())
-        self.store.write_plan(planned)
-        started = campaign.begin(planned, self.store)
-        runs = [Run(case=case, repeat=repeat) for repeat in range(repeats) for case in cases]
-        missing = [run for run in runs if not self.store.folder(run).finished]
-        adapters = {"toynet": toynet()}
-        try:
-            for ended in campaign.launch_all(missing, self.store, adapters, LAUNCHER, started):
-                campaign.note_value(ended, started, self.store, measured(SCALE, 0, 64.0))
-        except Interrupted:
-            return
+        with contextlib.suppress(Interrupted):
+            super().start(repeats, cases)
 
     def remove(self, case, *repeats):
         for repeat in repeats:
@@ -207,19 +175,10 @@ def test_what_counts_for_nothing_stays_visible_with_its_value(lab, tmp_path):
     evaluation = lab.evaluation()
     (lost,) = evaluation.superseded
     facts = summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)
-    assert (lost.run, lost.number, lost.status, lost.items_per_s) == (f"{SCALE.id}/r1", 1, "completed", 64.0)
-    assert [attempt["items_per_s"] for attempt in facts["superseded_attempts"]] == [64.0]
+    assert (lost.run, lost.number, lost.status, round(lost.items_per_s)) == (f"{SCALE.id}/r1", 1, "completed", 128)
+    assert [attempt["items_per_s"] for attempt in facts["superseded_attempts"]] == [lost.items_per_s]
     assert [campaign["whole"] for campaign in facts["campaigns"]] == [True, True]
     out = tmp_path / "out"
     cli.main(["report", "--runs", str(lab.store.root), "--out", str(out), "--criteria", str(lab.criteria)])
     page = (out / "report.html").read_text(encoding="utf-8")
     assert all(said in page for said in ("id=attempts-table", "completed, then removed", "已完成，后被移走"))
-
-
-def test_the_order_and_the_round_of_every_run_are_on_record(lab):
-    lab.start(repeats=2)
-
-    places = [folder.command().campaign for folder in lab.store.finished()]
-
-    assert sorted((one.order, one.round, one.attempt) for one in places) == [(0, 0, 1), (1, 0, 1), (2, 1, 1), (3, 1, 1)]
-    assert len({(place.id, place.plan_sha256) for place in places}) == 1
