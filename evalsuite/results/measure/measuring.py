@@ -23,7 +23,7 @@ from evalsuite.core.findings import UnreadableRun
 from evalsuite.core.model import Finding, Measurement
 from evalsuite.logs.catalogue import Places
 from evalsuite.results.measure import measurement as measurement_room
-from evalsuite.results.measure.redaction import disclosed_run
+from evalsuite.results.measure.redaction import disclosed_whole
 from evalsuite.runs.store import RunFolder
 
 # modules of plain values; nothing else is loaded
@@ -73,7 +73,7 @@ def measure(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     if (known := _read_entry(entry)) is not None:
         return known
     measurement, command = measurement_room.measured(folder, places)
-    made = Measured(disclosed_run(measurement), command)
+    made = Measured(disclosed_whole(measurement), command and disclosed_whole(command))
     if entry is not None:
         with contextlib.suppress(OSError):
             if _seen(entry.folder) == entry.seen:

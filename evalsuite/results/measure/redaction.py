@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
+from evalsuite.core.documents import RunCommand
 from evalsuite.core.model import Case, LogLine, Measurement
 from evalsuite.core.redaction import redact
 
@@ -17,18 +18,15 @@ Shown = TypeVar("Shown")
 Sweep = Callable[[Any], Any]
 
 
-def disclosed(noun: Shown) -> Shown:
-    return cast(Shown, _swept(noun))
+def disclosed_whole(noun: Shown) -> Shown:
+    """Also a measurement or a command, which is swept once, when it is made (`measuring.measure`)."""
+    return cast(Shown, _noun(tuple(field.name for field in fields(cast(Any, noun))), noun))
 
 
-def disclosed_run(run: Measurement) -> Measurement:
-    return cast(Measurement, _noun(tuple(field.name for field in fields(run)), run))
-
-
-def _swept(value: Any) -> Any:
+def disclosed(value: Shown) -> Shown:
     kind: Any = type(value)  # which mypy does not take for hashable
     sweep = _sweep(kind)
-    return value if sweep is None else sweep(value)
+    return value if sweep is None else cast(Shown, sweep(value))
 
 
 @functools.cache
@@ -41,8 +39,8 @@ def _sweep(kind: type) -> Sweep | None:
     if issubclass(kind, Mapping):
         return _mapping
     if kind is Measurement:
-        return functools.partial(_noun, ("findings",))  # the rest was swept when it was made (`measuring.measure`)
-    if is_dataclass(kind) and not issubclass(kind, Case | LogLine):
+        return functools.partial(_noun, ("findings",))
+    if is_dataclass(kind) and not issubclass(kind, Case | LogLine | RunCommand):
         return functools.partial(_noun, tuple(field.name for field in fields(kind)))
     return None
 
@@ -50,7 +48,7 @@ def _sweep(kind: type) -> Sweep | None:
 def _all(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values or _is_number(values[0]) or (isinstance(values[0], tuple) and values[0] and _is_number(values[0][0])):
         return values
-    inside = tuple(map(_swept, values))
+    inside = tuple(map(disclosed, values))
     return values if all(map(operator.is_, inside, values)) else inside
 
 
@@ -59,7 +57,7 @@ def _is_number(value: object) -> bool:
 
 
 def _mapping(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    inside = {redact(key) if isinstance(key, str) else key: _swept(value) for key, value in mapping.items()}
+    inside = {redact(key) if isinstance(key, str) else key: disclosed(value) for key, value in mapping.items()}
     changed = inside.keys() != mapping.keys() or any(inside[key] is not mapping[key] for key in inside)
     return inside if changed else mapping
 
@@ -69,7 +67,7 @@ def _noun(names: tuple[str, ...], noun: Any) -> Any:
     for name in names:
         value = getattr(noun, name)
         kind: Any = type(value)
-        sweep = _sweep(kind)  # not by way of _swept: half of the time would go into calling it
+        sweep = _sweep(kind)  # not by way of disclosed: half of the time would go into calling it
         if sweep is not None and (new := sweep(value)) is not value:
             changes[name] = new
     return replace(noun, **changes) if changes else noun
