@@ -33,7 +33,7 @@ EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global", "unit": "
 
 
 def run(arguments: argparse.Namespace) -> int:
-    results = _read(arguments, Store(arguments.runs, lasting=False))
+    results = _read(arguments, Store(arguments.runs))
     os.sync()  # once: until then all of it can be made again from its source
     _print(results, arguments.json)
     return _exit(results)
@@ -88,7 +88,7 @@ def into_own_folder(arguments: argparse.Namespace) -> tuple[Path, int]:
     while True:
         new = Path(tempfile.mkdtemp(prefix=f".{own.name}-", dir=own.parent))
         try:
-            results = _read(arguments, Store(new, lasting=False))
+            results = _read(arguments, Store(new))
             if not (lacking := _lacking(results, dict(arguments.set))):
                 _print(results, False)
                 if not any(result.run for result in results):

@@ -20,11 +20,11 @@ class Document:
     def to_json(self) -> dict[str, object]:
         return {"schema": self.SCHEMA, **decode.encode(self)}
 
-    def write(self, file: Path, *, lasting: bool = True) -> None:
+    def write(self, file: Path, *, fresh: bool = False) -> None:
         """Raises EvalsuiteError, with nothing written, for what could not be read again."""
         facts = self.to_json()
         decode.decode(type(self), {name: facts[name] for name in facts if name != "schema"}, file, "try_unread")
-        files.write_json(file, facts, lasting=lasting)
+        files.write_json(file, facts, fresh=fresh)
 
     @classmethod
     def from_json(cls, facts: object, where: Path | str) -> Self:

@@ -28,7 +28,6 @@ from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 
-PIECE_BYTES = 1 << 18
 HOLE_BYTES = 1 << 30  # a larger file of which next to nothing was ever written is none
 MOST_BYTES = 1 << 26  # of a record
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can say; the files' own would differ each time
@@ -124,9 +123,9 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return facts
 
 
-def write_json(path: Path, facts: Mapping[str, object], *, lasting: bool = True) -> None:
-    """A reader sees the whole file or none of it."""
-    write_atomically(path, _laid_out(facts), lasting=lasting)
+def write_json(path: Path, facts: Mapping[str, object], *, fresh: bool = False) -> None:
+    """A reader sees the whole file or none of it, or no folder yet where that is *fresh*."""
+    path.write_bytes(_laid_out(facts)) if fresh else write_atomically(path, _laid_out(facts))
 
 
 def _laid_out(facts: object) -> bytes:
@@ -249,11 +248,8 @@ def open_private(path: str, flags: int) -> int:
 
 
 def sha256(path: Path, *, follow: bool = True, unpacked: bool = False) -> str:
-    hashed = hashlib.sha256()
     with (unpacking if unpacked else open_file)(path, follow=follow) as file:
-        while piece := file.read(PIECE_BYTES):
-            hashed.update(piece)
-    return hashed.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def existing(path: Path) -> Path:

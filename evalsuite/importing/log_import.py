@@ -267,16 +267,8 @@ class Importer:
 
 def write_first_free(into: Store, runs: Iterator[Run], fill: Callable[[RunFolder], None]) -> tuple[Run, RunFolder]:
     """The first of *runs*, of which there is no end, that is not there yet, filled."""
-    for run in runs:
-        with into.claim(run) as folder:
-            if folder is None:
-                continue
-            try:
-                fill(folder)
-            except OSError as error:
-                raise EvalsuiteError.of("importing.copy_failed", path=folder.path, error=error) from error
-            return run, folder
-    raise AssertionError("the names of runs do not end")
+    added = ((run, into.add(run, fill)) for run in runs)
+    return next((run, folder) for run, folder in added if folder)
 
 
 def _files(root: Path) -> list[Path]:

@@ -4,6 +4,7 @@ A row holds a single run or a median. A figure that is printed again stays one f
 repeats of one another, and so are rows that nothing tells apart. Printed speed-ups keep their base, medians their runs.
 """
 
+import functools
 import hashlib
 import itertools
 import re
@@ -123,7 +124,10 @@ def cite_table(
             if there and there.finished:
                 made = compare_facts(first.where, there, first.facts)
             else:
-                made = _write_figure(cited, into, dialects, series.get(_series(first), ()))
+                runs = (Run(case=case, repeat=cited.repeat) for case in _cases(cited))  # another figure is no repeat
+                fill = functools.partial(_fill, cited=cited, dialects=dialects, series=series.get(_series(first), ()))
+                id, alone = write_first_free(into, runs, fill)[0].id, Message("logs.log_final_alone")
+                made = Imported(source=first.where, run=id, status="partial", reason=alone)
             for member in cited.members:
                 again = member is not cited.first and made.run is not None
                 place = replace(made, source=member.where, findings=() if again else made.findings)
@@ -270,14 +274,6 @@ def _base(figure: _Figure, series: Sequence[_Figure]) -> _Figure | None:
 def _is_one(figure: _Figure) -> bool:
     text = re.sub(r"[\s%x×]", "", figure.row.cells.get("speedup", ""))
     return re.fullmatch(r"1(\.0*)?", text) is not None
-
-
-def _write_figure(cited: _Cited, into: Store, dialects: Mapping[str, Dialect], series: Sequence[_Figure]) -> Imported:
-    runs = (Run(case=case, repeat=cited.repeat) for case in _cases(cited))  # another figure is no repeat
-    run, folder = write_first_free(into, runs, lambda folder: _fill(folder, cited, dialects, series))
-    read = reading.read_run(folder.logs(), run.case, f"cited_{cited.first.items}", dialects=dialects)
-    place = cited.first.where
-    return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=read.findings)
 
 
 def _cases(cited: _Cited) -> Iterator[Case]:

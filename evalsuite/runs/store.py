@@ -59,7 +59,7 @@ class RunFolder:
     path: Path
     label: str = ""  # of its folder of runs, where there are several
     shift: int = 0  # what its repeat is raised by there
-    lasting: bool = field(default=True, compare=False)  # False: whoever fills it flushes all to the disk at the end
+    fresh: bool = field(default=False, compare=False)  # nobody else looks into it yet
 
     def log_path(self, host: str, rank: int | None = None) -> Path:
         return self.path / f"log.{_label(host, rank)}.txt"
@@ -127,10 +127,10 @@ class RunFolder:
         return True
 
     def write_case(self, run: Run) -> None:
-        AskedRun.of(run).write(self.path / CASE, lasting=self.lasting)
+        AskedRun.of(run).write(self.path / CASE, fresh=self.fresh)
 
     def write_command(self, command: RunCommand) -> None:
-        command.write(self.path / COMMAND, lasting=self.lasting)
+        command.write(self.path / COMMAND, fresh=self.fresh)
 
     def write_environment(self, environment: HostEnvironment) -> None:
         environment.write(self.environment_path(environment.host))
@@ -158,7 +158,7 @@ class RunFolder:
             hashes = {file.name: sha256(file) for file in self._recorded()}
         except FileNotFoundError:  # packed meanwhile, by what a killed agent left
             hashes = {file.name: sha256(file) for file in self._recorded()}
-        replace(outcome, sha256=hashes).write(self.path / OUTCOME, lasting=self.lasting)
+        replace(outcome, sha256=hashes).write(self.path / OUTCOME, fresh=self.fresh)
 
     @property
     def finished(self) -> bool:
@@ -279,8 +279,8 @@ TRIALS = "largest-batch"  # beside the runs: a store of the trials of the search
 
 
 class Store:
-    def __init__(self, root: Path, *, lasting: bool = True) -> None:
-        self.root, self._lasting = Path(root), lasting
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
 
     @property
     def roots(self) -> tuple[Path, ...]:
@@ -291,7 +291,7 @@ class Store:
         return Journal(self.root)
 
     def folder(self, run: Run) -> RunFolder:
-        return RunFolder(self.root / folder_name(run.case) / f"r{run.repeat}", lasting=self._lasting)
+        return RunFolder(self.root / folder_name(run.case) / f"r{run.repeat}")
 
     def hash_beside(self) -> tuple[dict[str, str], ...]:
         """Of each root: path → hash of what is read beside the run folders."""
@@ -361,6 +361,25 @@ class Store:
             folder.path.mkdir()
             folder.write_case(run)
             yield folder
+
+    def add(self, run: Run, fill: Callable[[RunFolder], object]) -> RunFolder | None:
+        """A finished run from elsewhere, in its place once it is whole; None if that is taken. Nothing is flushed."""
+        folder = self.folder(run)
+        if os.path.lexists(folder.path):
+            return None
+        aside = folder.path.with_name(f"{folder.path.name}.interrupted-{time.time_ns()}")
+        with contextlib.ExitStack() as stack:
+            try:
+                aside.mkdir(parents=True)
+                stack.callback(shutil.rmtree, aside, ignore_errors=True)
+                (new := replace(folder, path=aside, fresh=True)).write_case(run)
+                fill(new)
+                aside.rename(folder.path)
+            except OSError as error:
+                if os.path.lexists(folder.path):  # another was faster
+                    return None
+                raise _unwritable(aside, error) from error
+        return folder
 
     def again(self, folder: RunFolder, why: str) -> None:
         run = folder.run()

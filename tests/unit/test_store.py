@@ -102,6 +102,17 @@ def test_a_case_of_any_name_has_one_folder_directly_below_the_root(name, value, 
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
+def test_a_run_from_elsewhere_stands_in_its_place_whole_or_not_at_all(tmp_path):
+    store, run, whole = Store(tmp_path), Run(case=CASE, repeat=0), Outcome(status="completed", reason="")
+
+    with pytest.raises(KeyError):
+        store.add(run, lambda folder: folder.write_outcome(whole) or {}["the script ended here"])
+    assert not list(tmp_path.glob("*/*"))
+
+    assert store.add(run, lambda folder: store.add(run, lambda late: late.write_outcome(whole))) is None
+    assert store.add(run, lambda folder: None) is None and len(store.finished()) == 1
+
+
 def test_two_cases_whose_names_are_alike_at_the_beginning_have_two_folders(tmp_path):
     cases = [replace(CASE, options=(("words", f"{'x' * 500}{end}"),)) for end in "ab"]
 
