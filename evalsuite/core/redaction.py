@@ -170,9 +170,12 @@ def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _find_random(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what only chance writes, and of base64 in which a secret stands."""
+    public = functools.cache(lambda: [each.span() for each in _SIGNS["public"].finditer(text)])
     for match in _SIGNS["token"].finditer(text):
-        said = _decode(match[0]) if (runs := _SIGNS["mixed"].findall(match[0])) else ""
-        if any(map(_is_random, runs)) if said is None else _SIGNS["pair"].fullmatch(said) or redact(said) != said:
+        whole = re.sub("[+/]", "", match[0]) if "+" in match[0] else match[0]  # no path
+        said = _decode(match[0]) if (runs := _SIGNS["mixed"].findall(whole)) else ""
+        found = any(map(_is_random, runs)) if said is None else _SIGNS["pair"].fullmatch(said) or redact(said) != said
+        if found and not any(start < match.end() and match.start() < end for start, end in public()):
             yield *match.span(), "random key"
 
 
@@ -224,4 +227,4 @@ def _has_secret(name: str, between: str, given: str) -> bool:
     if in_chinese or (name.lower().endswith("signature") and "(" in value):
         return False
     spoken = between.isspace() or any(sign in between for sign in ":|│\N{FULLWIDTH COLON}是为")
-    return not spoken or not value.rstrip(".:!?").isalpha()
+    return not spoken or not _SIGNS["spoken"].fullmatch(value.rstrip(".:!?"))

@@ -102,13 +102,12 @@ def write_logs(material: Material) -> list[Path]:
 
 def _add_log(copy: LogCopy, archive: zipfile.ZipFile) -> dict[str, Any]:
     facts = {"run_id": copy.run_id, "log": copy.name, "sha256": sha256(copy.file), "bytes": copy.file.stat().st_size}
-    hashed, size = hashlib.sha256(), 0
-    try:
-        with archive.open(zip_entry(copy.name), "w", force_zip64=True) as into:
+    hashed = hashlib.sha256()
+    with archive.open(zip_entry(copy.name), "w", force_zip64=True) as into:
+        try:
             for piece in copy.pieces():
                 into.write(piece)
                 hashed.update(piece)
-                size += len(piece)
-    except EvalsuiteError as error:
-        return {**facts, "cut_off": str(error), "masked_sha256": hashed.hexdigest(), "masked_bytes": size}
-    return {**facts, "masked_sha256": hashed.hexdigest(), "masked_bytes": size}
+        except EvalsuiteError as error:
+            facts["cut_off"] = str(error)
+    return {**facts, "masked_sha256": hashed.hexdigest(), "masked_bytes": archive.getinfo(copy.name).file_size}

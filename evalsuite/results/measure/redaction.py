@@ -46,14 +46,11 @@ def _sweep(kind: type) -> Sweep | None:
 
 
 def _all(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not values or _is_number(values[0]) or (isinstance(values[0], tuple) and values[0] and _is_number(values[0][0])):
+    first = values[0][:1] if values and isinstance(values[0], tuple) else values[:1]
+    if not values or isinstance(next(iter(first), None), int | float):
         return values
     inside = tuple(map(disclosed, values))
     return values if all(map(operator.is_, inside, values)) else inside
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float)
 
 
 def _mapping(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
