@@ -161,8 +161,6 @@ _EXCESS = re.compile(rf"""(?<![\w"'])[0-9A-Fa-fxob_]{{200,}}|(?:{_PART}[ \t]*\.[
 
 def encode(value: Any) -> Any:
     """*value* as JSON has it, without fields that are None by default."""
-    if value is None or type(value) in (str, int, float, bool):
-        return value
     if is_dataclass(value):
         given = ((field, getattr(value, field.name)) for field in fields(value))
         return {field.name: encode(each) for field, each in given if each is not None or field.default is not None}

@@ -18,14 +18,12 @@ Shown = TypeVar("Shown")
 Sweep = Callable[[Any], Any]
 
 
-def disclosed_whole(noun: Shown) -> Shown:
-    """Also a measurement or a command, which is swept once, when it is made (`measuring.measure`)."""
+def disclosed_whole(noun: Shown) -> Shown:  # a measurement or a command, once (`measuring.measure`)
     return cast(Shown, _noun(tuple(field.name for field in fields(cast(Any, noun))), noun))
 
 
 def disclosed(value: Shown) -> Shown:
-    kind: Any = type(value)  # which mypy does not take for hashable
-    sweep = _sweep(kind)
+    sweep = _sweep(cast(Any, type(value)))  # which mypy does not take for hashable
     return value if sweep is None else cast(Shown, sweep(value))
 
 
