@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import bert
 import cifar10
@@ -33,7 +33,7 @@ MODELS = (
     *("resnet50_v1.5", "resnet50_cifar10", "mobilenetv2_cifar10"),
     *("bert_tiny", "gpt2_tiny", "llama_tiny", "wide_and_deep_tiny", "face_tiny"),
 )
-BATCHES = {"gpt2": gpt2, "llama": llama, "bert": bert, "wide": wide_deep}  # by kind of model
+SIZED = {"gpt2": gpt2, "llama": llama, "bert": bert, "wide_deep": wide_deep, "face": face}  # by kind of model
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,13 @@ def norm_of(arrays) -> float:
 
 
 def kind(model: str) -> str:
-    return model.partition("_")[0]
+    return model.replace("_and_", "_").rpartition("_")[0]
+
+
+def size(model: str):
+    """Of one that has several, and without dropout."""
+    found = SIZED[kind(model)].SIZES[size_of(model)]
+    return replace(found, dropout=0.0) if hasattr(found, "dropout") else found
 
 
 def is_small(model: str) -> bool:
@@ -94,30 +100,22 @@ def of_words(model: str) -> bool:
 
 def of_images(model: str) -> bool:
     """Whether its items are images and its optimiser SGD with momentum."""
-    return not of_words(model) and kind(model) != "wide"
+    return not of_words(model) and kind(model) != "wide_deep"
 
 
 def settings(model: str) -> tuple[Setting, ...]:
-    if kind(model) == "wide":  # Adam, and nothing decays
-        own = wide_deep.LEARNING_RATE, 0.0
-        return (
-            Setting("own", "float64", *own),
-            Setting("probe", "float64", 1e-2, 0.0),
-            Setting("float32", "float32", *own, steps=1),
-        )
     own, probe = (common.LEARNING_RATE, common.WEIGHT_DECAY), (1e-2, 5e-2)
-    if (
-        model == "resnet50_cifar10"
-    ):  # MXNet keeps its rates in float32, and this probe tells a rounded rate from another
+    if model == "resnet50_cifar10":  # MXNet keeps its rates in float32: this probe tells a rounded rate from another
         probe = (2**-7, 2**-4)
     if of_words(model):
         own, probe = (bert.LEARNING_RATE, bert.WEIGHT_DECAY), (1e-3, 1.0)
     if kind(model) == "face":
         own, probe = (face.LEARNING_RATE, face.WEIGHT_DECAY), (1e-5, 50.0)
+    if kind(model) == "wide_deep":  # Adam
+        own, probe = (wide_deep.LEARNING_RATE, 0.0), (1e-2, 0.0)
+    undecayed = Setting("undecayed", "float64", own[0], 0.0)  # tells decay from the optimiser's own step
     return (
-        Setting("own", "float64", *own),
-        Setting("probe", "float64", *probe),
-        Setting("undecayed", "float64", own[0], 0.0),  # tells decay from the optimiser's own step
+        *(Setting("own", "float64", *own), Setting("probe", "float64", *probe), *([undecayed] if own[1] else [])),
         Setting("float32", "float32", *own, steps=1),
     )
 
@@ -232,7 +230,7 @@ def check_names(weights: Mapping[str, numpy.ndarray], here: Mapping[str, tuple])
 
 def batch_of(task: Task):
     """The batch in the start of what is no image: of the workload's own class."""
-    of_kind = type(BATCHES[kind(task.model)].batch(arguments_of(task.model), 0))
+    of_kind = type(SIZED[kind(task.model)].batch(arguments_of(task.model), 0))
     return of_kind(**{each.name: task.start[each.name].tolist() for each in fields(of_kind)})
 
 
@@ -256,7 +254,7 @@ def _weight(chance, name: str, shape: tuple, model: str) -> numpy.ndarray:
 def _batch(chance, model: str) -> dict[str, numpy.ndarray]:
     arguments = arguments_of(model)
     if not of_images(model):
-        made = BATCHES[kind(model)].batch(arguments, 0)
+        made = SIZED[kind(model)].batch(arguments, 0)
         return {name: numpy.array(rows) for name, rows in vars(made).items()}
     classes = 10 if is_small(model) else common.CLASSES  # of faces: as many identities in the small size
     shape = (arguments.batch_size, 3, arguments.image_size, arguments.image_size)

@@ -1,7 +1,6 @@
 """The MXNet workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
 
 import re
-from dataclasses import replace
 
 import bert
 import cifar10
@@ -43,7 +42,7 @@ def shapes(model: str) -> dict[str, tuple]:
 
 def _network(model: str, dtype: str):
     if equivalence.kind(model) == "bert":
-        network = mxnet_bert.bert_model(mx, _size(model), written_out=dtype == "float64")
+        network = mxnet_bert.bert_model(mx, equivalence.size(model), written_out=dtype == "float64")
         inputs = mxnet_bert.inputs_of(JOB, bert.batch(equivalence.arguments_of(model), 0))
     else:
         network = _of_images(model)
@@ -61,15 +60,11 @@ def _of_images(model: str):
     return mxnet_cifar10.model(mx, "resnet50")[0] if equivalence.is_small(model) else mxnet_resnet50.resnet50(mx)
 
 
-def _size(model: str) -> bert.Size:
-    return replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0)
-
-
 def _named(network, model: str) -> dict[str, Placed]:
     own = network._collect_params_with_prefix().items()
     trained = [(name, weight) for name, weight in own if weight.grad_req != "null" and name != "scores.weight"]
     if equivalence.kind(model) == "bert":
-        return dict(_of_bert(name, weight, _size(model)) for name, weight in trained)
+        return dict(_of_bert(name, weight, equivalence.size(model)) for name, weight in trained)
     canonical = _as_it_is if model == "mobilenetv2_cifar10" else _of_resnet
     return {canonical(name): whole(weight, weight.shape) for name, weight in trained}
 

@@ -1,13 +1,7 @@
 """The PaddlePaddle workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
 
-from dataclasses import replace
-
-import bert
 import cifar10
 import equivalence
-import face
-import gpt2
-import llama
 import numpy
 import paddle
 import paddlepaddle_bert
@@ -18,7 +12,6 @@ import paddlepaddle_llama
 import paddlepaddle_loop
 import paddlepaddle_resnet50
 import paddlepaddle_wide_deep
-import wide_deep
 from equivalence import Placed, Setting, Task, whole
 
 paddle.set_device("cpu")
@@ -40,17 +33,8 @@ def shapes(model: str) -> dict[str, tuple]:
 
 
 def _network(model: str):
-    if equivalence.kind(model) == "gpt2":
-        return paddlepaddle_gpt2.gpt2_model(paddle, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
-    if equivalence.kind(model) == "llama":
-        return paddlepaddle_llama.llama_model(paddle, llama.SIZES[equivalence.size_of(model)])
-    if equivalence.kind(model) == "bert":
-        return paddlepaddle_bert.bert_model(paddle, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
-    if equivalence.kind(model) == "wide":
-        size = replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0)
-        return paddlepaddle_wide_deep.wide_deep_model(paddle, size)
-    if equivalence.kind(model) == "face":
-        return paddlepaddle_face.face_model(paddle, face.SIZES[equivalence.size_of(model)])
+    if (kind := equivalence.kind(model)) in equivalence.SIZED:
+        return getattr(SCRIPTS[model], f"{kind}_model")(paddle, equivalence.size(model))
     if equivalence.is_small(model):
         return paddlepaddle_cifar10.model(paddle, model.removesuffix("_cifar10"), dropout=0.0)
     return paddlepaddle_resnet50.resnet50(paddle)
@@ -121,7 +105,7 @@ def _stepper(task: Task, network, inputs, loss_of, optimiser):
 
 
 def _optimiser(model: str, network, setting: Setting):
-    if equivalence.kind(model) == "wide":
+    if equivalence.kind(model) == "wide_deep":
         return paddlepaddle_wide_deep.optimiser(paddle, network, setting.learning_rate)
     of_images = paddlepaddle_face if equivalence.kind(model) == "face" else paddlepaddle_resnet50
     made_by = paddlepaddle_bert if equivalence.of_words(model) else of_images

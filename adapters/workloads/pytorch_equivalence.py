@@ -3,12 +3,8 @@
 import argparse
 import os
 import tempfile
-from dataclasses import replace
 
-import bert
 import equivalence
-import face
-import gpt2
 import llama
 import pytorch_bert
 import pytorch_cifar10
@@ -19,7 +15,6 @@ import pytorch_loop
 import pytorch_resnet50
 import pytorch_wide_deep
 import torch
-import wide_deep
 from equivalence import Setting, Task
 from torch import distributed, multiprocessing
 
@@ -56,16 +51,8 @@ def _variants(task: Task, done: list[dict]) -> dict[str, str]:
 
 
 def _network(model: str):
-    if equivalence.kind(model) == "gpt2":
-        return pytorch_gpt2.Gpt2(replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
-    if equivalence.kind(model) == "llama":
-        return pytorch_llama.Llama(llama.SIZES[equivalence.size_of(model)])
-    if equivalence.kind(model) == "bert":
-        return pytorch_bert.Bert(replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
-    if equivalence.kind(model) == "wide":
-        return pytorch_wide_deep.WideDeep(replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0))
-    if equivalence.kind(model) == "face":
-        return pytorch_face.Face(face.SIZES[equivalence.size_of(model)])
+    if (kind := equivalence.kind(model)) in equivalence.SIZED:
+        return getattr(SCRIPTS[model], kind.title().replace("_", ""))(equivalence.size(model))
     if model == "mobilenetv2_cifar10":
         return pytorch_cifar10.model(model.removesuffix("_cifar10"), dropout=0.0)
     return pytorch_cifar10.model("resnet50") if equivalence.is_small(model) else pytorch_resnet50.model()
@@ -130,7 +117,7 @@ def _trained(rank: int, task: Task, processes: int, changes: dict, file: str) ->
 
 
 def _optimiser(model: str, network, setting: Setting) -> torch.optim.Optimizer:
-    if equivalence.kind(model) == "wide":
+    if equivalence.kind(model) == "wide_deep":
         return pytorch_wide_deep.optimiser(network, setting.learning_rate)
     of_images = pytorch_face if equivalence.kind(model) == "face" else pytorch_resnet50
     made_by = pytorch_bert if equivalence.of_words(model) else of_images

@@ -1,14 +1,10 @@
 """The TensorFlow workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
 
 import functools
-from dataclasses import replace
 
-import bert
 import cifar10
 import common
 import equivalence
-import face
-import gpt2
 import tensorflow_bert
 import tensorflow_cifar10
 import tensorflow_face
@@ -18,7 +14,6 @@ import tensorflow_mobilenetv2
 import tensorflow_names
 import tensorflow_resnet50
 import tensorflow_wide_deep
-import wide_deep
 from equivalence import Setting, Task
 
 SCRIPTS = {
@@ -41,26 +36,15 @@ def main() -> None:
 
 def _shapes(job, model: str) -> dict[str, tuple]:
     network = _network(job, model)
-    arguments = equivalence.arguments_of(model)
-    if equivalence.kind(model) == "gpt2":
-        network(*tensorflow_gpt2.inputs_of(job.tf, gpt2.batch(arguments, 0)))
-    if equivalence.kind(model) == "bert":
-        network(*tensorflow_bert.inputs_of(job.tf, bert.batch(arguments, 0)))  # makes the variables
-    if equivalence.kind(model) == "wide":
-        network(*tensorflow_wide_deep.inputs_of(job.tf, wide_deep.batch(arguments, 0), "float32"))
+    if not equivalence.of_images(model):  # a call makes the variables
+        batch = equivalence.SIZED[equivalence.kind(model)].batch(equivalence.arguments_of(model), 0)
+        network(*SCRIPTS[model].inputs_of(job.tf, batch, *(() if equivalence.of_words(model) else ("float32",))))
     return {name: weight.shape for name, weight in tensorflow_names.named(network).items()}
 
 
 def _network(job, model: str):
-    if equivalence.kind(model) == "gpt2":
-        return tensorflow_gpt2.gpt2_model(job.tf, replace(gpt2.SIZES[model.removeprefix("gpt2_")], dropout=0.0))
-    if equivalence.kind(model) == "bert":
-        return tensorflow_bert.bert_model(job.tf, replace(bert.SIZES[model.removeprefix("bert_")], dropout=0.0))
-    if equivalence.kind(model) == "wide":
-        size = replace(wide_deep.SIZES[equivalence.size_of(model)], dropout=0.0)
-        return tensorflow_wide_deep.wide_deep_model(job.tf, size)
-    if equivalence.kind(model) == "face":
-        return tensorflow_face.face_model(job.tf, face.SIZES[equivalence.size_of(model)])
+    if (kind := equivalence.kind(model)) in equivalence.SIZED:
+        return getattr(SCRIPTS[model], f"{kind}_model")(job.tf, equivalence.size(model))
     if model == "mobilenetv2_cifar10":
         return tensorflow_mobilenetv2.mobilenetv2(job.tf, equivalence.IMAGE_SIZE, cifar10.CLASSES, dropout=0.0)
     classes = cifar10.CLASSES if equivalence.is_small(model) else common.CLASSES

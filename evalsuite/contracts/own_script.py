@@ -100,6 +100,7 @@ class Script:
     import_name: Word = ""
     package: Word = ""
     checkout: Word = ""
+    builds_in_checkout: bool = False
     amp: Word | None = None  # what mixed precision is in it
     compiler: Word | None = None  # likewise XLA
     facts: Mapping[Word, Word] = field(default_factory=dict)
@@ -147,6 +148,7 @@ class Script:
 @dataclass(frozen=True, kw_only=True)
 class ParticipantsFile:
     participant: tuple[Script, ...] = ()
+    every: Mapping[Word, Text] = field(default_factory=dict)  # keys that each has, unless it says otherwise
 
     def mistakes(self) -> Iterator[Mistake]:
         names = [(each.name, each.recipe) for each in self.participant]
@@ -157,7 +159,8 @@ class ParticipantsFile:
 def read(file: Path) -> list[Adapter]:
     """The scripts in *file*, a spec or a file of its own, whose other tables are passed over."""
     tables = read_toml(file, EXAMPLE, "try_own_script")
-    ours = [each for each in tables.get("participant", ()) if isinstance(each, Mapping) and "command" in each]
+    every = shared if isinstance(shared := tables.get("every"), Mapping) else {}
+    ours = [every | each for each in tables.get("participant", ()) if isinstance(each, Mapping) and "command" in each]
     models = tables.get("models")
     model = models[0] if isinstance(models, list) and len(models) == 1 else models if isinstance(models, str) else None
     scripts = decode(ParticipantsFile, {"participant": ours}, file, "see_own_script", strict=True).participant

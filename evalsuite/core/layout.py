@@ -18,8 +18,7 @@ def table() -> Mapping[str, Any]:
 
 
 def of_case(case: Case) -> Layout:
-    numbers = ((part, whole(case.option(name, ""))) for name, part in table()["parts"].items())
-    return {part: number for part, number in numbers if number}
+    return {part: size for name, part in table()["parts"].items() if (size := whole(case.option(name, "")))}
 
 
 def of_text(text: str) -> Layout:

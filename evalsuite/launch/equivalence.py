@@ -18,7 +18,6 @@ from evalsuite.launch.provision import virtualenvs
 from evalsuite.runs.equivalence import hashes
 
 TIMEOUT_S = 900.0  # float64 on one thread; ResNet-50 takes half a minute
-LAST_LINES = 3
 START = "start.npz"
 ENVIRONMENT = {"OMP_WAIT_POLICY": "PASSIVE", "TF_CPP_MIN_LOG_LEVEL": "1"}
 
@@ -48,7 +47,7 @@ def answer(framework: str, recipe: Recipe, folder: Path, progress: Callable[[str
     if ended is None:
         raise EvalsuiteError.of("launch.answer_late", seconds=TIMEOUT_S)
     if ended.returncode or not file.is_file():
-        said = redaction.redact(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-LAST_LINES:]))
+        said = redaction.redact(" · ".join(line.strip() for line in ended.stdout.strip().splitlines()[-3:]))
         raise EvalsuiteError.of("launch.program_ended", name=program.name, code=ended.returncode, text=said)
     try:
         answer = WorkloadAnswer.from_json(files.read_json(file), file)

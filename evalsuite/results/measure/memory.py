@@ -18,7 +18,6 @@ from evalsuite.core import paths
 from evalsuite.results.measure import flops
 from evalsuite.results.measure.flops import Transformer
 
-KNOWN = paths.DATA / "reference" / "memory.csv"  # layouts of published rows that print a peak
 STATES = {"amp-bf16": (4, 4, 8), "fp32": (4, 4, 8), "bf16": (2, 2, 4)}  # bytes of a weight, its gradient, Adam's two
 RECOMPUTE = ("none", "selective", "full")
 LOGITS = 7  # values of working width for each: themselves, in float32, their softmax there, and both gradients
@@ -102,7 +101,7 @@ def errors() -> list[float]:
         )
         / (float(printed[1]) * GIB)
         - 1
-        for row in paths.read_rows(KNOWN)
+        for row in paths.read_rows(paths.DATA / "reference" / "memory.csv")  # published layouts that print a peak
         if (printed := re.search(r"memory ([\d.]+) GiB", published[row["id"]]))
     ]
 
