@@ -109,7 +109,7 @@ def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bo
     if given and int(given[1]) < devices:
         reasons.append(Message("commands.submit_gres", gres=allocation.gres, devices=devices))
     estimate = prices.estimate(request.plan, request.place.store, runs)
-    needed_s = MARGIN_S + max((estimate.of(run) or 0.0 for run in runs), default=0.0)
+    needed_s = MARGIN_S + max([60.0, *(estimate.of(run) or 0.0 for run in runs)])  # the signal may come a minute early
     asked_s = scheduler.seconds(allocation.time) if allocation.time else None
     if asked_s is not None and asked_s < needed_s:
         reasons.append(Message("commands.submit_time", time=allocation.time, minutes=math.ceil(needed_s / 60)))

@@ -275,7 +275,7 @@ def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Fi
         return (findings.EpochWindow(measured_epochs=window.steps),)
     least = findings.TooShortWindow.least_steps
     short = findings.TooShortWindow if window.steps < least else findings.ShortWindow
-    return (short(skipped_steps=warmup, measured_steps=window.steps),)
+    return (short(skipped_steps=window.first_step - 1, measured_steps=window.steps),)
 
 
 def _busy_machine(
