@@ -256,7 +256,7 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     # a batch of sequences counts nothing where the rates printed are of tokens
     if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
         yield rules.BatchFromArgument(text=numbers.facts.argument)
-    if numbers.facts.assumed and numbers.facts.argument and run.dialect.unit not in NO_ITEMS:
+    if numbers.facts.assumed and run.dialect.unit not in NO_ITEMS:
         yield rules.ScopeAssumed(why="one_prints", printers=1)
     devices, unsaid = run.given.known.devices, COUNT_DEVICES.isdisjoint(run.said) and not run.given.case
     if measured and measured.window and unsaid and devices not in (None, 1) and numbers.merged.printers <= 1:
@@ -381,8 +381,13 @@ def find_doubt(
         return two_figures(worst, measured), False
     counted = measured.method != FINAL and (measured.method != RATES or not numbers.rated)
     stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step
-    if numbers.facts.assumed and counted and measured.unit not in NO_ITEMS and not numbers.run.given.case:
-        return Message("logs.batch_assumed", text=numbers.facts.argument), False
+    if (
+        numbers.facts.assumed
+        and (counted or numbers.facts.devices)
+        and measured.unit not in NO_ITEMS
+        and not numbers.run.given.case
+    ):
+        return Message("logs.batch_assumed", text=numbers.facts.assumed), False
     return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False
 
 

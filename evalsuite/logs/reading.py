@@ -3,6 +3,7 @@
 Nothing here starts anything or asks the time: the same bytes give the same reading.
 """
 
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -136,7 +137,7 @@ def _read(
         by_rates = measured and measured.method == RATES and not measured.implied_batch
         denied = dialect.averaging == "step" and stamped and by_rates  # by the stamps
         settled = given.case or window.status in ("ok", "failed", "unrecognised") or numbers.merged.in_epochs
-        by_time = measured and measured.method not in (RATES, FINAL) and dialect.averaging != "cumulative"
+        by_time = measured and measured.method != FINAL and dialect.averaging != "cumulative"
         plain = not given.case and given.protocol == Protocol() and len(paths) == 1
         noted = [each for each in window.throughput.findings if isinstance(each, UNLIKE)] if window.throughput else []
         evidence = seen(
@@ -184,6 +185,9 @@ def _read_whole(seen: Evidence) -> Reading | None:
     window = measure_logs(seen.paths, run.arrivals, run.dialect, replace(run.given, all_records=True))
     if (whole := over_all(window)) is window or not whole.throughput:
         return None
+    paces = whole.throughput.step_time_s if whole.throughput.method == RATES else ()
+    if paces and not is_nearly(statistics.median(paces), statistics.fmean(paces)):
+        return None  # nor does their mean
     told = replace(whole.throughput, findings=(*whole.throughput.findings, *seen.window.throughput.findings))
     reason = join(seen.window.reason, Message("logs.read_whole"))
     return replace(judge(whole), throughput=told, status="doubtful", reason=reason)

@@ -10,15 +10,6 @@ _EPOCH = re.compile(rb'"epoch": (\d+)')
 _ITERATION = re.compile(rb'"iteration": (\d+)')
 
 
-def _log_report(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """An entry of LogReport's JSON, whose keys are in the order of a dict: any, before Python 3.6."""
-    text, at = match.string, match.start()
-    begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
-    entry = text[begin : max(text.find(b"}", at, at + _ENTRY_BYTES), match.end())]
-    epoch, iteration = _EPOCH.search(entry), _ITERATION.search(entry)
-    return epoch and iteration and {**match.groupdict(), "epoch": epoch[1], "step": iteration[1]}
-
-
 _SCORES = {
     b"main/loss": "train_loss",
     b"main/accuracy": "train_accuracy_share",
@@ -28,13 +19,23 @@ _SCORES = {
 _SCORED = re.compile(rb'"((?:validation/)?main/(?:loss|accuracy))": ([\d.e+-]+)')
 
 
-def _log_report_scores(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+def _log_report(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
+    """An entry of LogReport's JSON, whose keys are in the order of a dict: any, before Python 3.6."""
     text, at = match.string, match.start()
     begin = max(text.rfind(b"{", max(0, at - _ENTRY_BYTES), at), 0)
     entry = text[begin : max(text.find(b"}", at, at + _ENTRY_BYTES), match.end())]
-    epoch = _EPOCH.search(entry)
-    return epoch and {**match.groupdict(), "epoch": epoch[1]} | {_SCORES[k]: v for k, v in _SCORED.findall(entry)}
+    scores = {_SCORES[key]: value for key, value in _SCORED.findall(entry)}
+    epoch, iteration = _EPOCH.search(entry), _ITERATION.search(entry)
+    return epoch and iteration and {**match.groupdict(), "epoch": epoch[1], "step": iteration[1], **scores}
 
+
+_ENTRY = line(
+    rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
+    b'        "main/loss": 2.6322526931762695,\n        "main/accuracy": 0.4197641909122467,\n        "epoch": 2,\n'
+    b'        "iteration": 5005,\n        "elapsed_time": 2279.832700097002\n',
+    "chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
+    fields=_log_report,
+)
 
 DIALECTS = (
     Dialect(
@@ -46,19 +47,8 @@ DIALECTS = (
         averaging="interval",
         per_epoch=True,
         zero_based=False,
-        step=line(
-            rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
-            b'        "epoch": 2,\n        "iteration": 626,\n        "elapsed_time": 165.79663759144023\n',
-            "chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
-            fields=_log_report,
-        ),
-        scores=line(
-            rb'"elapsed_time": (?P<elapsed_s>[\d.]+)',
-            b'        "main/loss": 2.6322526931762695,\n        "main/accuracy": 0.4197641909122467,\n        "epoch": 2,\n'
-            b'        "iteration": 5005,\n        "elapsed_time": 2279.832700097002\n',
-            "chainer/chainer@a8e15cbe55:chainer/training/extensions/log_report.py",
-            fields=_log_report_scores,
-        ),
+        step=_ENTRY,
+        scores=_ENTRY,
         notes="Seconds since the start, evaluation inside; minibatch and devices are not printed.",
     ),
 )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from evalsuite.contracts.dialect import Dialect, Fields, Line, line
+from evalsuite.contracts.dialect import Dialect, Fields, line
 
 _LOADED = re.compile(rb".*\bLoaded: ([\d.]+) seconds", re.DOTALL)  # behind a rank, too
 _LOADING_BYTES = 1 << 12  # of its complaints
@@ -62,17 +62,11 @@ DIALECTS = (
             b"[06/20 10:00:59 d2.evaluation.evaluator]: Start inference on 500 batches",
             "facebookresearch/detectron2@02b5c4e2:detectron2/evaluation/evaluator.py, inference_on_dataset()",
         ),
-        facts=(
-            Line(
-                pattern=rb"Rank of current process: \d+\. World size: (?P<devices>\d+)",
-                sample=b"[06/20 09:59:40] detectron2 INFO: Rank of current process: 0. World size: 8",
-                source="facebookresearch/detectron2@02b5c4e2:detectron2/engine/defaults.py, default_setup()",
-            ),
-            Line(  # of the full configuration, whose keys are sorted; the file's own may be overridden by an option
-                pattern=rb"IMS_PER_BATCH: (?P<global_batch>\d+)\r?\n\s+LR_SCHEDULER_NAME",
-                sample=b"  IMS_PER_BATCH: 16\n  LR_SCHEDULER_NAME: WarmupMultiStepLR",
-                source='facebookresearch/detectron2@02b5c4e2:detectron2/config/defaults.py, "number of images per batch across all machines"',
-            ),
+        named_facts={"devices": "devices"},
+        facts=line(  # of the full configuration, whose keys are sorted; the file's own may be overridden by an option
+            rb"IMS_PER_BATCH: (?P<global_batch>\d+)\r?\n\s+LR_SCHEDULER_NAME",
+            b"  IMS_PER_BATCH: 16\n  LR_SCHEDULER_NAME: WarmupMultiStepLR",
+            'facebookresearch/detectron2@02b5c4e2:detectron2/config/defaults.py, "number of images per batch across all machines"',
         ),
         notes="time is a mean since the run began, from which each report is taken apart while its digits suffice; "
         "evaluation and checkpoints, which are hooks, are outside.",

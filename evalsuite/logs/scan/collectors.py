@@ -33,6 +33,7 @@ _OF_JOB = frozenset(
     {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation", "set", "length"}
 )  # whatever else a dialect names
 _ALIKE = {"total": "all", "mesh": "devices"}  # where a dialect does not tell them apart
+DEVICES = frozenset({"devices", "world_size", "listed_devices", "devices_per_node"})  # facts that count them
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(
@@ -41,7 +42,7 @@ _MESH = re.compile(
 # Using GPUs 0, 1 · gpu device = 0 · CUDA_VISIBLE_DEVICES: [0,1] (= of a launcher may be of one process)
 # n_gpu: 1, distributed training: False · Using 2 GPUs · Training on 2 GPUs · gpu_ids='0,1' · GPUS: (0,)
 _LISTED = re.compile(
-    rb"(?i)\b(?:(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}|cuda_visible_devices: |gpus: (?=[\[(]))[\[('\"]*"
+    rb"(?i)\b(?:(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}|cuda_visible_devices: |gpus ?: (?=[\[(]))[\[('\"]*"
     rb"(\d+(?:, ?\d+)*),?(?=[\])\s'\"]|, [a-z]|$)"
     rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use|train(?:ing)? (?:on|with)) (?=\d+ gpus?\b))(\d+)"
 )
@@ -89,9 +90,9 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 kind = "total" if match["product"] and kind in _PARTLY else kind
                 variable = name.isupper() and kind != "devices" and b"=" in match[0]  # MICRO_BATCH_SIZE=4, of a shell
-                tested = line[:1].isspace() and _is_of_evaluation(lines, at)
+                tested = (line[:1].isspace() or line[:1] == b"[") and _is_of_evaluation(lines, at)
                 if not (variable or tested or kind in untold or (cut and match.end() == len(line))):
-                    value = match["value"].replace(b",", b"") if kind == "set" else match["value"]
+                    value = match["value"].replace(b",", b"") if kind in ("set", "tokens") else match["value"]
                     yield kind, value, match[0].strip(b"- ")
             for kind, form in _forms("forms"):
                 if counted := form.search(line):
@@ -103,11 +104,18 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def _is_of_evaluation(lines: Sequence[bytes], number: int) -> bool:
-    """Does it stand below `TEST:`, as tables of YAML are printed?"""
-    depths = (len(line) - len(line.lstrip()) for line in lines[number::-1])
-    depth = next(depths)
-    head = next((line for line, each in zip(lines[number - 1 :: -1], depths, strict=False) if each < depth), b"")
-    return re.fullmatch(rb"(?i)\s*(?:test\w*|val\w*|eval\w*):\s*", head) is not None
+    """Does it stand somewhere below `TEST:`, as tables of YAML are printed?"""
+    deepest = _OF_LOGGER.sub(b"", lines[number])
+    for line in (_OF_LOGGER.sub(b"", each) for each in lines[number - 1 :: -1] if number):
+        depth = len(deepest) - len(deepest.lstrip())
+        if not depth or _OF_EVALUATION.fullmatch(deepest):
+            break
+        deepest = line if len(line) - len(line.lstrip()) < depth else deepest
+    return _OF_EVALUATION.fullmatch(deepest) is not None
+
+
+_OF_LOGGER = re.compile(rb"^\[[\d/: -]+\] \w+ INFO: ")  # [2022/10/07 21:46:27] ppcls INFO:             batch_size : 256
+_OF_EVALUATION = re.compile(rb"(?i)\s*(?:test\w*|val\w*|eval\w*) ?:\s*")
 
 
 @dataclass
@@ -135,7 +143,7 @@ class FactCollector:
             free = _BATCHES.isdisjoint((*self.dialect.named_facts.values(), *self.said))
             again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
             for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
-                tokens = kind == "tokens" and self.dialect.unit in PIECES
+                tokens = kind == "tokens" and self.dialect.unit in PIECES  # of others a total beside the batch
                 of_steps = self.dialect.named_facts.get(kind) or self.dialect.named_facts.get(_ALIKE.get(kind, ""))
                 if group := "global_batch" if tokens else of_steps:
                     self.said.setdefault(group, value)
@@ -147,6 +155,8 @@ class FactCollector:
                     self.said.setdefault("train_batch", value)
                 if name == "bare_batch" and self.said.get(name, value) != value:
                     self.said["bare_batches"] = value  # one may be the evaluation's
+                if name == "argued_batch_per_device" and self.said.get(name, value) != value:
+                    self.said[name] = b"several"
                 default = value == b"1" and kind in ("accumulation", "devices", "nodes")  # says nothing
                 if (
                     name
@@ -156,9 +166,10 @@ class FactCollector:
                     and name not in self.said
                 ):
                     self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
-            if "bare_batch" in self.said:
-                signs = (name for name, sign in _forms("processes") if sign.search(text))
-                self.said |= {name: 1.0 for name in itertools.islice(signs, 1)}
+            if "bare_batch" in self.said or DEVICES.isdisjoint(self.said):
+                head = text[: next((match.start() for match, _ in matches(text, self.dialect.step)), len(text))]
+                signs = ((name, match[0]) for name, sign in _forms("processes") if (match := sign.search(head)))
+                self.said |= itertools.islice(signs, 1)
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):
                 other = FactCollector(self.dialect, dict(self.said))

@@ -42,7 +42,7 @@ class Facts:
     items_per_step: float | None = None
     accumulation: float = 1.0
     product: float | None = None  # of the batch of a device, accumulation and devices, where it contradicts the total
-    assumed: bool = False  # is its batch that of the job because nothing speaks of a second process?
+    assumed: str | None = None  # the line by which, and because nothing speaks of a second process, it is of one
     in_parts: bool = False  # are its batches accumulated, and no total printed? A step may be a part of an optimiser's
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
     in_pieces: Literal["yes", "perhaps", "no"] = "yes"  # is the batch of tokens? From outside it may be of sequences
@@ -60,11 +60,13 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         spoken = spoken or counts.get("train_batch")
     total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch") or spoken
     named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * int(numbers.get("devices_per_node", 0))
-    parts = numbers.get("accumulation") or numbers.get("argued_accumulation", 1.0)
+    argued_parts = 1.0 if "counts_batches" in said else numbers.get("argued_accumulation", 1.0)
+    parts = numbers.get("accumulation") or argued_parts
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
     listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
     told = named or (_quotient(sure, own) if sure else None) or known.devices or numbers.get("world_size") or listed
+    told = told or numbers.get("nodes", 1) * numbers.get("on_node", 0.0) or None
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
@@ -102,7 +104,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         in_pieces="yes" if not outside or items_per_batch is not None else "no" if few else "perhaps",
         argument=", ".join(texts) if argued else None,
         accumulation=parts,
-        assumed=assumed and bool(argued) and known.devices is None,
+        assumed=known.assumed or (", ".join(texts) if assumed and argued and known.devices is None else None),
         product=product if apart else None,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
@@ -186,7 +188,8 @@ def merge_records(
     if not spoke:
         return Merged(steps=(), scope=scope or dialect.scope, in_epochs=dialect.per_epoch)
     files = [number_epochs(records) for records in files] if dialect.steps_restart == "unnumbered" else files
-    files = [_without_redraws(records) for records in files] if dialect.redrawn else files
+    again = dialect.redrawn or any(record.elapsed_s is not None for records in files for record in records[-1:])
+    files = [_without_redraws(records) for records in files] if again else files
     runs = [find_run(files[place], dialect, facts.devices) for place in spoke]
     streams = [increments_of(stream, dialect) for run in runs for stream in run.streams]
     whose, findings = str(scope or dialect.scope), list[Finding]()
@@ -277,7 +280,7 @@ def number_epochs(records: Sequence[Record]) -> Sequence[Record]:
 
 
 def _without_redraws(records: Sequence[Record]) -> list[Record]:
-    """A count that a bar shows again, as tqdm's set_postfix does, is that of a step that ended earlier."""
+    """A count shown again, by a bar or beside the time since the start, is that of a step that ended earlier."""
     rest: list[Record] = []
     paused = False
     for record in records:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalsuite.contracts.dialect import Dialect
+from evalsuite.contracts.dialect import NO_ITEMS, Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import RATES, TIMES, Finding, Protocol, Throughput
@@ -180,6 +180,11 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
             break
     else:
         numbers = tried[0]
+    one = next((text for name in ("alone", "single") if isinstance(text := run.said.get(name), bytes)), None)
+    lacks = told.devices is None and numbers.throughput is None and numbers.final is None and len(run.records) > 1
+    if lacks and one and dialect.unit not in NO_ITEMS and not (given.case or "launched" in run.said):
+        sole = compute_numbers(run, replace(known, devices=1, assumed=one.decode("utf-8", "replace").strip()))
+        return sole if sole.throughput else numbers
     stated = not given.case and known.batch_per_device is not None and not any(run.arrivals)
     denied = numbers.throughput and (numbers.throughput.findings or numbers.final)
     if (

@@ -48,7 +48,8 @@ def read_by_shape(
     try:
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
-        run = replace(run, said={**run.said, **said})
+        batches = {"counts_batches": 1.0} if "batch" in shape.roles.get("step", "") else {}  # not an optimiser's steps
+        run = replace(run, said={**run.said, **batches, **said})
         if shape.per_epoch and not run.said:
             raise Unreadable(Message("logs.shape_epochs"))
     except Unreadable as error:
@@ -74,7 +75,7 @@ def read_by_shape(
     if given.shape == shape.shape and start is None:
         return result
     alone = numbers.facts.assumed and result.unit not in NO_ITEMS
-    assumed = Message("logs.batch_assumed", text=numbers.facts.argument) if alone else None
+    assumed = Message("logs.batch_assumed", text=numbers.facts.assumed) if alone else None
     died = next((silence.reason for silence in (result, silent) if silence.status == "failed"), None)
     return replace(result, status="doubtful", reason=join(taken, assumed, accept, start.died if start else died))
 
@@ -87,7 +88,9 @@ def _taken_for(shape: Group, silent: Reading) -> Message:
 
 
 def _variants(run: Pass, said: Collection[str]) -> Iterator[Pass]:
-    """As it stands, as of all devices, and in steps: a rate of items or what was counted says more than steps do."""
+    """By the tokens of a step, as it stands, as of all devices, and in steps: what counts items says more."""
+    if (tokens := run.said.get("argued_tokens")) and "rate" not in said:
+        yield replace(run, dialect=replace(run.dialect, unit="tokens/s"), said={**run.said, "global_batch": tokens})
     yield run
     steps = not run.dialect.per_epoch and ("step" in said or "seconds" in said)
     others = [in_steps(run)] if steps else []

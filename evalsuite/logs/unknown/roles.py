@@ -354,9 +354,12 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     if interval and (mean := next((c for c in means if not c[0].clock and is_running_mean(c, counter)), None)):
         chosen["mean_s"] = mean
         return "mean"
-    if stamps and interval and (agreeing := _find_agreeing(plain, stamps, interval, per_step)):
-        name, chosen[name] = agreeing
-        return name
+    passed = next((c for c in plain if words.TIME.search(c[0].label) and _rises(c) and c not in per_step), None)
+    clock = stamps or [value * passed[0].unit_s for value in values_of(passed)] if passed else stamps
+    others = [column for column in plain if column is not passed]
+    if clock and interval and (agreeing := _find_agreeing(others, clock, interval, per_step)):
+        name, chosen[name] = agreeing if stamps or not passed else ("elapsed_s", passed)
+        return "elapsed" if name == "elapsed_s" else name
     if per_step and not _MEAN.search(per_step[0][0].words):
         chosen["seconds"] = per_step[0]
         return "seconds"
