@@ -176,21 +176,19 @@ class Importer:
         runs = (Run(case=case, repeat=number) for number in numbers)
         sampled = self._samples(self.exported, members[0], case, known) if self.exported else {}
         run, folder = write_first_free(self.into, runs, lambda folder: self._fill(folder, members, known, sampled))
-        read = known
-        if known.dialect:
-            read = reading.read_run(
-                folder.logs(),
-                case,
-                known.dialect,
-                scope=self._scope(known, facts),
-                steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
-                shape=facts.get("shape"),
-                dialects=self.dialects,
-            )
-            said = user_facts.scope(facts)
-            if said and not self._scope(known, facts) and reading.PUBLIC_SCOPE[said] != known.scope:
-                kept = Message("logs.scope_kept", given=said, own=known.scope)
-                read = replace(read, reason=join(kept, read.reason))
+        read = reading.read_run(
+            folder.logs(),
+            case,
+            known.dialect,
+            scope=self._scope(known, facts),
+            steps_per_report=user_facts.whole_number(facts, "steps_per_report"),
+            shape=facts.get("shape"),
+            dialects=self.dialects,
+        )
+        said = user_facts.scope(facts)
+        if said and not self._scope(known, facts) and reading.PUBLIC_SCOPE[said] != known.scope:
+            kept = Message("logs.scope_kept", given=said, own=known.scope)
+            read = replace(read, reason=join(kept, read.reason))
         findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
         place = str(members[0].source)
         return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=findings)
