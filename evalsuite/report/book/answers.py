@@ -27,12 +27,8 @@ def setting(answer: Answer, words: Words) -> Rendered:
     known, rows = answer.setting, (*answer.ranked, *answer.apart)
     of = rows[0].summary.case.framework if answer.scope.among == "variants" and rows else None
     parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
-    batch, strong = known.batch_per_device or known.strong_batch or 0, known.strong_batch is not None
-    parts += [
-        options.precision(known.precision, known.options),
-        names.bsz(batch, strong=strong),
-        *["XLA"] * bool(known.xla),
-    ]
+    batch = names.bsz(known.batch_per_device or known.strong_batch or 0, strong=known.strong_batch is not None)
+    parts += [options.precision(known.precision, known.options), batch, *["XLA"] * bool(known.xla)]
     return options.apart([*parts, *(options.option(*pair, words) for pair in known.options)], words)
 
 

@@ -118,7 +118,8 @@ class BoardSheet:
     id: str
     model: str
     title: Rendered  # model and precision, and what else tells it from other sheets
-    tab: Rendered  # the same; of a sheet that goes on with the model and precision before it what differs
+    tab: Rendered  # what tells it from others; of one that goes on with the model and precision before it what differs
+    also: bool  # it goes on
     lead: Rendered  # who leads and by how much, where that is decided
     tables: tuple[BoardTable, ...]  # the smallest scale first
     chosen: BoardTable
@@ -160,6 +161,7 @@ class Board:
         """The sentences of a table, beyond what the finding has said."""
         first = self.finding.words.languages[0]
         told = self.finding.plain(first).endswith(table.sentence.plain(first))
+        told |= table is self.sheets[0].chosen and getattr(self.finding, "key", "").startswith("board.changed")
         if told or not table.answer.ranked:
             return []
         beside = table.beside if table.beside is not self.beside else None
@@ -197,8 +199,9 @@ class _Maker:
         self.book, self.words = book, words
         self.trained = _trained(book)
         self.losses = {ladder.last.case.id: ladder for ladder in book.ladders}
-        hardware = {run.environment.hardware for run in book.measurements if run.environment}
-        self.several_machines = len(hardware) > 1
+        machines = {str(run.environment.hardware) for run in book.measurements if run.environment}
+        short = {of: names.visible(of.partition(" (")[0].replace("(R)", "")) for of in machines}
+        self.machines = short if len({*short.values()}) == len(short) else {of: names.visible(of) for of in machines}
         self.curves = by_key((row.case.series, row) for row in book.valid)
         places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
         works = by_key((compared.work_of(compared.setting_of(case, of)), of.candidate(case)) for case, of in places)
@@ -221,6 +224,7 @@ class _Maker:
         common = set.intersection(*(set(each.options) for each in alike))
         of = {candidate.framework for candidate in self.asked[work]} if chosen.scope.among == "variants" else ()
         precision = options.precision(work.precision, chosen.setting.options)
+        told = len({case.precision for case in self.book.planned}) > 1
         parts: list[Rendered | str] = [*map(names.framework, of), names.model(work.model), precision]
         parts += [self.words(names.KINDS[work.device])] * (len({each.device for each in alike}) > 1)
         parts += [self.words("board.strong")] * (work.strong_batch is not None)
@@ -231,7 +235,8 @@ class _Maker:
             id=names.anchor("sheet", repr(work)),
             model=work.model,
             title=options.apart(parts, self.words),
-            tab=options.apart(own_values or parts, self.words),
+            tab=options.apart(own_values or (each for each in parts if each is not precision or told), self.words),
+            also=bool(own_values),
             lead=_lead(chosen, self.book, self.words),
             tables=tuple(tables.values()),
             chosen=tables[id(chosen)],
@@ -299,7 +304,7 @@ class _Maker:
     def _machine(self, rows: Iterable[Summary]) -> list[str]:
         """Of the first of them, where the report is of several."""
         of = next((run.environment for row in rows for run in row.measurements if run.environment), None)
-        return [names.visible(str(of))] if of and self.several_machines else []
+        return [self.machines[str(of.hardware)]] if of and len(self.machines) > 1 else []
 
     def _row(self, answer: Answer, summary: Summary, name: Rendered) -> BoardRow:
         leader = answer.ranked[0].summary if answer.ranked else summary

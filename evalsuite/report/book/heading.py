@@ -35,10 +35,8 @@ def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
 
 
 def above_title(evaluation: Evaluation, words: Words) -> Rendered | None:
-    document = evaluation.document
-    if document and document.organisation:
-        return words.same(vars(document.organisation))  # whose words they are stands with the title
-    return None if evaluation.title == TITLE and not document else words("page.kicker")
+    organisation = evaluation.document and evaluation.document.organisation
+    return words.same(vars(organisation)) if organisation else None  # whose words they are stands with the title
 
 
 def setting(block: Block, words: Words, among: Sequence[Block] = ()) -> Listed:

@@ -51,9 +51,7 @@ def one_line(book: Book, words: Words) -> Listed | None:
 
 
 def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
-    for text in (_accelerator(host), _text(host.cpu_model)):
-        if text is not None:
-            yield text
+    yield from (text.replace("(R)", "") for text in (_accelerator(host), _text(host.cpu_model)) if text is not None)
     if host.cores is not None:
         yield words("background.cores", n=numbers.plain(host.cores))
     if (memory := _memory(host)) is not None:
