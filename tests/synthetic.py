@@ -13,7 +13,7 @@ from functools import cache
 
 from evalsuite.contracts.adapter import INPUT_SIZES
 from evalsuite.core.documents import Gpu, HostEnvironment, Interface, RunCommand, UsedRecipe
-from evalsuite.core.findings import NoisyRepeats, ShortWindow, TouchedSinceRun
+from evalsuite.core.findings import NoisyRepeats, Resumed, ShortWindow
 from evalsuite.core.model import (
     Breakdown,
     Case,
@@ -403,7 +403,7 @@ def hostile() -> Evaluation:
             replace(measured(of, repeat, 10.0 + k), log=text, host=text, framework_version=text) for repeat in (0, 1)
         ]
         runs.append(failed(of, 2, text))
-        found.append(summary(runs, findings=(TouchedSinceRun(files=(text,), where=text),)))
+        found.append(summary(runs, findings=(Resumed(line=1, text=text, where=text),)))
     facts = replace(MACHINE, cpu_model=HOSTILE[0], os=HOSTILE[1], topology=HOSTILE[2])
     harm = {"command": (HOSTILE[0], HOSTILE[3]), "environment": {HOSTILE[1]: HOSTILE[2]}}
     commands = {run.run.id: replace(command(run.run.case), **harm) for row in found for run in row.measurements}
@@ -413,7 +413,7 @@ def hostile() -> Evaluation:
         profile=HOSTILE[1],
         environments={CPU_KEY: facts},
         commands=commands,
-        findings=tuple(TouchedSinceRun(files=(text,), where=text) for text in HOSTILE),
+        findings=tuple(Resumed(line=1, text=text, where=text) for text in HOSTILE),
         skips=(Skip(case=case("tensorflow"), reason=HOSTILE[0]),),
     )
 

@@ -16,7 +16,7 @@ from evalsuite.commands.run import interruptible
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.core.findings import MoreThanPlanned
+from evalsuite.core.findings import OtherDevices
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import Case, Run
 from evalsuite.launch import campaign
@@ -152,7 +152,7 @@ def _judge(
     whole = seen >= asked or judged.status == "ok"  # some do not print the steps that they skip
     lacking = "" if whole else Message("commands.rehearse_steps", seen=seen, asked=asked)
     reason = lacking if outcome.ended_well else outcome.reason
-    reason = next((read.reason for each in read.findings if isinstance(each, MoreThanPlanned)), reason)
+    reason = next((read.reason for each in read.findings if isinstance(each, OtherDevices)), reason)
     command = original.command_of(replace(case, device=how.device))
     evidence = ScaleEvidence(
         date=datetime.now(UTC).date().isoformat(),

@@ -13,7 +13,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from evalsuite.core.model import STAMPS, Finding, Measurement, Protocol
+from evalsuite.core.model import Finding, Measurement, Protocol
 
 # what a field holds, and so how `report/text/findings.py` words it
 Count = Annotated[int, "count"]
@@ -62,13 +62,16 @@ class SameBytes(Finding, code="D04", question=5):
 
 class SameFigures(Finding, code="D04", question=5):
     first: Name
-    steps: Count = 20  # step times that follow each other
+    steps: Count
+    fewest: Count = 20
+    factor: Factor = 4.0  # times as many step times to the last digit as nearly
 
 
 class Reshaped(Finding, code="D04", question=5):
     first: Name
     steps: Count
     groups: Count = 8  # of step times three residuals apart: 2,047 honest pairs have up to 4
+    correlation: Limit = 0.9  # of the ranks, step by step, of times and of their differences: honest ones up to 0.66
 
 
 class OneTraining(Finding, code="D04", question=5):
@@ -120,13 +123,10 @@ class ThinSamples(Finding, code="D18", question=10):
     wanted: Limit = 0.8
 
 
-class SampledElsewhere(Finding, code="D18", question=10):
-    file: Name
-
-
 class ImpossibleSamples(Finding, code="D18", question=10):
     resources: tuple[Resource, ...]
     samples: Count
+    limit: Limit = 1.02  # of its capacity no link or disk does more on the mean
 
 
 class OverlappingPhases(Finding, code="D18", question=10):
@@ -134,34 +134,6 @@ class OverlappingPhases(Finding, code="D18", question=10):
     sum_s: Seconds
     whole_s: Seconds
     limit: Limit = 1.02  # clocks may differ by that
-
-
-class AboveCapacity(Finding, code="D18", question=10):
-    resource: Resource
-    mean: Reading
-    capacity: Reading
-    unit: Name
-    limit: Limit = 1.02  # no link or disk does so
-
-
-class HostClocksDiffer(Finding, code="clock_disagrees", question=9):
-    host: Name
-    first: Name
-    offset_s: Seconds
-    limit_s: Seconds = 5.0  # a job's processes start and end one after the other
-
-
-class ClockBackwards(Finding, code="clock_disagrees", question=9):
-    reports: Count
-    of_reports: Count
-
-    @classmethod
-    def in_run(cls, run: Measurement) -> Iterator[Finding]:
-        """By the log's own stamps, not by arrivals: two lines in one write have the same, and nothing is wrong."""
-        measured = run.throughput
-        times = measured.step_time_s if measured is not None and measured.method == STAMPS else ()
-        if (count := sum(seconds <= 0 for seconds in times)) > 0:
-            yield cls(reports=count, of_reports=len(times))
 
 
 class LogCut(Finding, code="D25", question=5):
@@ -275,8 +247,11 @@ class ChangedSinceRun(Finding, code="changed_since_run", question=5):
     files: tuple[Name, ...]
 
 
-class TouchedSinceRun(Finding, code="changed_since_run", question=5, noted=True):
-    files: tuple[Name, ...]  # that say the same as before, or that nothing reads
+class SamplesLost(Finding, code="changed_since_run", question=5):
+    readings: Count
+    taken: Count  # by the agent, which says how long it ran and what it missed
+    limit: Limit = 0.8  # 338 honest runs: 0.98 at least
+    fewest: Count = 8
 
 
 class ClockDisagrees(Finding, code="clock_disagrees", question=9):
@@ -298,6 +273,13 @@ class ClocksFarApart(Finding, code="clocks_far_apart", question=2, timing=True):
     clocks: Limit = 0.02  # of the log's stamps and our own arrivals
 
 
+class FigureDenies(Finding, code="clocks_far_apart", question=2):
+    what: Option  # is printed beside the rate: "latency"
+    items_per_s: Rate
+    implied: Rate
+    limit: Limit = 0.05  # beyond their digits
+
+
 class PrintedOnly(Finding, code="printed_only", question=1):
     method: Method
     limit: Limit = 0.02  # of the window: as finely as that a clock must tell it
@@ -312,11 +294,6 @@ class ContradictsLog(Finding, code="facts_disagree", question=7):
     what: Option
     given: Factor
     printed: Factor
-
-
-class BatchesApart(Finding, code="facts_disagree", question=7, noted=True):
-    total: Factor  # as the log prints it
-    product: Factor  # of the batch of one device, the accumulation and the devices
 
 
 class ClocksHeldBack(Finding, code="machine_drifts", question=6, noted=True):
@@ -428,9 +405,10 @@ class LongStall(Finding, code="D10", question=2, noted=True):
 
 
 class OtherDevices(Finding, code="devices_unused", question=4):
-    told: Option  # what was counted: "devices_busy"
+    told: Option  # what was counted: "devices_busy", "processes_printed"
     seen: Count
     planned: Count
+    most: Limit = 1.02  # CPU seconds of a second and a core; 266 honest runs: 0.9993 at most
 
 
 class CountedInTokens(Finding, code="scope_assumed", question=10):
@@ -450,11 +428,6 @@ class PartialBatch(Finding, code="steps_left_out", question=10):
     step: Count
     share: Share  # of the items of the step before
     limit: Limit = 0.9
-
-
-class MoreThanPlanned(Finding, code="devices_unused", question=4):
-    seen: Count  # processes that printed each step
-    planned: Count  # devices
 
 
 class RatesScatter(Finding, code="printed_only", question=1, noted=True):
@@ -556,6 +529,12 @@ class LossConstant(Finding, code="no_learning", question=3):
     least: Limit = 1e-5  # below: zero
 
 
+class LearntLess(Finding, code="no_learning", question=3):
+    accuracy: Score  # in per cent
+    usual: Score
+    limit: Limit = 0.9  # of the median of two others at least of the same model
+
+
 class CrossEntropyNegative(Finding, code="no_learning", question=3):
     reports: Count
     loss: Rate
@@ -591,12 +570,7 @@ class UpdatesSkipped(Finding, code="no_learning", question=3):
     of_reports: Count
     limit: Limit = 0.25  # of the later half of the reports
     in_words: Limit = 0.5  # of all of them, where a sentence says so
-
-
-class LossScaleLost(Finding, code="no_learning", question=3):
-    reports: Count
-    of_reports: Count
-    least: Limit = 1e-6
+    scale: Limit = 1e-6  # below, no gradient is left of the loss
 
 
 class LossNotFalling(Finding, code="training", question=3, noted=True):
@@ -617,6 +591,8 @@ class LossesApart(Finding, code="losses_apart", question=7):
     other_loss: Rate
     limit: Limit = 0.05  # honest pairs of one language model: up to 0.8 %
     level: Limit = 0.01  # of Student's test over runs that differ, three of each at least
+    falls: Limit = 0.2  # of other models: by so much that of the other, which trained,
+    stands: Limit = 0.25  # and this one by less than so much of that
 
 
 class ItemsApart(Finding, code="not_as_receipt", question=7):
@@ -675,11 +651,6 @@ class JournalBroken(Finding, code="taken_away", question=5):
 
 class RepeatsMissing(Finding, code="taken_away", question=5):
     repeats: Name  # "1–14"
-    here: Count
-
-
-class RowsMissing(Finding, code="taken_away", question=5):
-    stated: Count
     here: Count
 
 

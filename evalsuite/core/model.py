@@ -25,7 +25,7 @@ Device = Literal["cpu", "gpu", "npu", "stand_in", "unknown"]  # stand_in: a rehe
 Severity = Literal["note", "flag", "exclude"]
 Origin = Literal["measured", "imported", "cited", "digitised", "simulated"]
 DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simulated decides nothing
-Grounds = Literal["clock", "printed", "disputed", "cited"]  # what a value rests on (docs/method.md)
+Grounds = Literal["clock", "printed", "cited", "disputed"]  # what a value rests on (docs/method.md)
 GROUNDS = get_args(Grounds)  # the best first
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
 Trained = Literal["trained", "not_shown", "did_not_train"]  # what a log shows of its steps
@@ -438,6 +438,9 @@ class Measurement:
     log_sha256: str | None = None
     records: Mapping[str, str] = field(default_factory=dict, repr=False)  # of each other file its name and SHA-256
     printed_steps: tuple[int, int] | None = None  # after which the log begins, and its last
+    printed_each: tuple[float, ...] = field(
+        default=(), compare=False, repr=False
+    )  # what its steps print: times or rates
     printers: int = 0  # processes that print steps
     lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle and last of the window
     figures: tuple[tuple[str, float], ...] = ()  # those of `results/samples/run_figures` that were measured, by name
@@ -459,9 +462,8 @@ class Measurement:
     @property
     def grounds(self) -> Grounds:
         """The least that its findings leave it."""
-        if self.origin not in DECIDING_ORIGINS:
-            return "cited"
-        return max((finding.grounds for finding in self.findings), key=GROUNDS.index, default="clock")
+        least: Grounds = "clock" if self.origin in DECIDING_ORIGINS else "cited"
+        return max((least, *(finding.grounds for finding in self.findings)), key=GROUNDS.index)
 
     @property
     def disturbed(self) -> bool:
@@ -546,9 +548,8 @@ class Summary:
     def grounds(self) -> Grounds:
         """Those of most runs that count: rank, base, criteria, headline and page ask for it."""
         each = sorted((run.grounds for run in self.measurements if run.counts), key=GROUNDS.index)
-        if "cited" in each or not each:
-            return "cited" if each else "clock"
-        return max((each[len(each) // 2], *(found.grounds for found in self.findings)), key=GROUNDS.index)
+        middle = ("cited" if "cited" in each else "clock", *each[len(each) // 2 :][:1])
+        return max((*middle, *(found.grounds for found in self.findings)), key=GROUNDS.index)
 
     @cached_property
     def trained(self) -> Trained:

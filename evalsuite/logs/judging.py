@@ -242,7 +242,7 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     yield from numbers.merged.findings
     yield from numbers.findings
     if numbers.merged.printers > (planned := run.given.known.devices or math.inf):
-        yield rules.MoreThanPlanned(seen=numbers.merged.printers, planned=round(planned))
+        yield rules.OtherDevices(told="processes_printed", seen=numbers.merged.printers, planned=round(planned))
     known, own = run.given.known, facts(Facts(), run.said)
     forward = positive(run.said.get("batch_per_device", run.said.get("argued_batch_per_device")))
     pairs = (("devices", known.devices, own.devices), ("batch_per_device", known.batch_per_device, own.batch_on_device))
@@ -251,8 +251,6 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
             continue
         if what == "devices" or given != forward:
             yield rules.ContradictsLog(what=what, given=given, printed=printed)
-    if own.product is not None and own.global_batch is not None:
-        yield rules.BatchesApart(total=own.global_batch, product=own.product)
     # a batch of sequences counts nothing where the rates printed are of tokens
     if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
         yield rules.BatchFromArgument(text=numbers.facts.argument)
@@ -358,7 +356,7 @@ def find_doubt(
 
     Of a case `clocks_far_apart` says what is merely doubtful.
     """
-    for more in (finding for finding in findings if isinstance(finding, rules.MoreThanPlanned)):
+    for more in (finding for finding in findings if isinstance(finding, rules.OtherDevices)):
         return Message("logs.read_more", seen=more.seen, planned=more.planned), True
     mode = str(numbers.run.said.get("mode", b"training"), "ascii", "replace")  # type: ignore[arg-type]
     if mode in ("forward-only", "evaluation", "inference"):

@@ -18,6 +18,9 @@ _MEMBER = re.compile(r"""\b([A-Za-z]\w*)=('[^']*'|"[^"]*"|\[\w+\]|[^,()\[\]{}\s]
 _DOTTED = re.compile(rb"(?m)^(?:\S+: ?)?\s*([a-z]\w*) \.{3,} ?(\S+)\s*$")
 # gradient_clipping = 0.0
 _LISTED = re.compile(rb"(?m)^([a-z]\w*) = (\S+)\s*$")
+# workload: framework=pytorch precision=fp32 image_size=64 threads=1
+_PAIRED = re.compile(rb"(?m)^[^(\n]*(?: [a-z]\w*=[^\s=(]+){3}[^(\n]*$")
+_PAIR = re.compile(r"(?<!\S)([a-z]\w*)=([^\s=,;]+)[,;]?(?!\S)")
 # node7:3141:3150 [0] NCCL INFO … · hostname: node7 · SLURMD_NODENAME=node7
 _HOST = re.compile(
     rb"(?m)^(?:\[\d+\] ?)?([\w.-]+):\d+:\d+ \[\d+\] NCCL INFO"
@@ -74,6 +77,8 @@ def _pairs(text: bytes) -> Iterator[tuple[str, str]]:
     for space in _NAMESPACE.finditer(text) if b"Namespace(" in text else ():
         for member in _MEMBER.finditer(space[1].decode("utf-8", "replace")):
             yield member[1], member[2].strip("'\"[]")
+    for line in _PAIRED.finditer(text):
+        yield from _PAIR.findall(line[0].decode("utf-8", "replace"))
     for shape, sign in ((_DOTTED, b" ..."), (_LISTED, b" = ")):
         for line in shape.finditer(text) if sign in text else ():
             yield line[1].decode(), line[2].decode("utf-8", "replace")

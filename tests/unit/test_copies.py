@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from evalsuite.core.documents import CitedFigure
-from evalsuite.core.findings import RepeatsMissing, RowsMissing
+from evalsuite.core.findings import RepeatsMissing
 from evalsuite.core.model import Counted
 from evalsuite.results.measure.summary import summary
 from evalsuite.results.rules import copies, data_rules
@@ -73,5 +73,5 @@ def test_a_table_that_states_more_runs_than_it_has_is_named(kind, runs, stated):
     )
 
     here = len(runs) or 3 * (kind == "run")
-    rows = [finding.here for finding in findings if isinstance(finding, RowsMissing)]
+    rows = [finding.here for finding in findings if isinstance(finding, RepeatsMissing)]
     assert rows == ([here] if 0 < here < stated else [])

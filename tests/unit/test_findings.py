@@ -200,13 +200,13 @@ def test_a_rule_is_explained_by_its_code_or_its_name(asked, codes):
 
 
 def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
-    values = {"resource": "network_receive", "mean": 1.3e9, "capacity": 1.25e9, "unit": "bytes/s"}
-    document = told.document(findings.AboveCapacity(**values, where="case/r0"))
+    values = {"resources": ["network_receive"], "samples": 12}
+    document = told.document(findings.ImpossibleSamples(resources=("network_receive",), samples=12, where="case/r0"))
 
-    text = "Network in: 1.30\u202fGB/s is above the capacity of 1.25\u202fGB/s; left out"
+    text = "12 samples of Network in lie outside what is possible and were left out"
     assert document == {
         **{"code": "D18", "question": 10, "severity": "note", "text": text, "where": "case/r0", "also": []},
-        **{"rule": "above_capacity", "values": {**values, "limit": 1.02}},
+        **{"rule": "impossible_samples", "values": {**values, "limit": 1.02}},
     }
 
 

@@ -6,7 +6,7 @@ from evalsuite.core.model import Breakdown, Case, Log, Phase, Protocol, Window
 from evalsuite.logs import reading
 from evalsuite.logs.scan.collectors import OWN_TIMERS, TimerCollector
 from evalsuite.logs.text.logfile import Chunk, Piece
-from evalsuite.results.measure import breakdown
+from evalsuite.results.measure import latency
 from tests import sources
 
 ELASTICDL = sources.text("timers_elasticdl.txt")
@@ -47,14 +47,14 @@ def test_the_parts_of_a_step_are_means_over_the_measured_steps_alone(tmp_path):
     assert (found.of, found.reports) == ("step", 4)
     assert [phase.name for phase in found.phases] == ["data", "forward_backward", "allreduce", "optimiser"]
     assert found.seconds_of("forward_backward") == pytest.approx(0.2 + 0.01 * (3 + 4 + 5 + 6) / 4)
-    assert breakdown.rest(found) == pytest.approx(0.001)
+    assert latency.rest(found) == pytest.approx(0.001)
 
 
 def test_a_part_that_some_of_the_steps_lack_is_not_recorded_and_not_zero_and_without_timers_there_is_none(tmp_path):
     found = read(tmp_path, log_of_our_own(8, without=(4,))).breakdown
     plain = "".join(line + "\n" for line in log_of_our_own(8).splitlines() if "step_s=" not in line)
 
-    assert (found.seconds_of("allreduce"), breakdown.seconds_of(found, breakdown.COMMUNICATION)) == (None, None)
+    assert (found.seconds_of("allreduce"), latency.seconds_of(found, latency.COMMUNICATION)) == (None, None)
     assert read(tmp_path, plain).breakdown is None
 
 
@@ -64,7 +64,7 @@ def test_elasticdl_times_a_task_whose_copies_lie_inside_the_all_reduce(tmp_path)
     assert (found.of, found.seconds, found.reports) == ("task", 12.5577, 1)
     expected = [("get_model", None), ("allreduce", None), ("tensor_copy", "allreduce")]
     assert [(phase.name, phase.parent) for phase in found.phases] == expected
-    assert breakdown.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
+    assert latency.rest(found) == pytest.approx(12.5577 - 9.77168 - 5.48363e-05)
 
 
 def test_tasks_make_a_rate_where_their_steps_are_given_and_their_parts_are_those_of_the_window(tmp_path):
@@ -100,11 +100,11 @@ def test_an_all_reduce_that_holds_tensor_numpy_and_a_nested_phase_longer_than_it
         phases = tuple(Phase(name=name, seconds=took, parent=inside.get(name)) for name, took in seconds.items())
         return Breakdown(seconds=10.0, phases=phases, of="task")
 
-    assert [finding.code for finding in breakdown.findings(published(None))] == ["D18"]
-    assert list(breakdown.findings(published("allreduce"))) == []
+    assert [finding.code for finding in latency.findings(published(None))] == ["D18"]
+    assert list(latency.findings(published("allreduce"))) == []
 
     phases = (Phase(name="allreduce", seconds=2.0), Phase(name="tensor_copy", seconds=2.1, parent="allreduce"))
 
-    (finding,) = breakdown.findings(Breakdown(seconds=9.0, phases=phases))
+    (finding,) = latency.findings(Breakdown(seconds=9.0, phases=phases))
 
     assert (finding.code, finding.severity) == ("D18", "note")

@@ -19,7 +19,6 @@ from evalsuite.core.findings import (
     LossConstant,
     LossNotFalling,
     LossRises,
-    LossScaleLost,
     RateZero,
     SlowWarmup,
     TwoKindsOfSteps,
@@ -179,13 +178,10 @@ def _still(signs: Mapping[str, Sequence[bytes]], enough: float, steps: int, besi
     if thrown > UpdatesSkipped.in_words * steps and steps >= enough:  # not of the first alone
         yield UpdatesSkipped(reports=len(signs["overflow"]), of_reports=steps)
         return
-    counted: tuple[tuple[str, type[UpdatesSkipped] | type[LossScaleLost]], ...]
-    counted = (("skipped", UpdatesSkipped), ("not_finite", UpdatesSkipped), ("scale", LossScaleLost))
-    for name, rule in counted:
+    for name in ("skipped", "not_finite", "scale"):
         values = [float(text) for text in told.get(name, ())]
         later = values[len(values) // 2 :]  # scripts of mixed precision skip some of their first steps
-        scales = [LossScaleLost.least < value < math.inf for value in later]
-        lost = scales.count(False) if rule is LossScaleLost else sum(value > 0 for value in later)
+        lost = sum(not UpdatesSkipped.scale < of < math.inf if name == "scale" else of > 0 for of in later)
         if lost > UpdatesSkipped.limit * len(later):
-            yield rule(reports=lost, of_reports=len(later))
+            yield UpdatesSkipped(reports=lost, of_reports=len(later))
             return

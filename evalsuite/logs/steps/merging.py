@@ -41,7 +41,6 @@ class Facts:
     model: str | None = None
     items_per_step: float | None = None
     accumulation: float = 1.0
-    product: float | None = None  # of the batch of a device, accumulation and devices, where it contradicts the total
     assumed: str | None = None  # the line by which, and because nothing speaks of a second process, it is of one
     in_parts: bool = False  # are its batches accumulated, and no total printed? A step may be a part of an optimiser's
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
@@ -79,8 +78,6 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
         told = named or _quotient(total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
-    product = own * (named or numbers.get("world_size", 0.0))  # less than the total is tensor parallel
-    apart = product and total and product % total and (parts != 1.0 or total % product)
     sequence = counts.get("argued_sequence") if total or batch else None
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch or sequence
     spread = total / devices if total and devices else batch
@@ -105,7 +102,6 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         argument=", ".join(texts) if argued else None,
         accumulation=parts,
         assumed=known.assumed or (", ".join(texts) if assumed and argued and known.devices is None else None),
-        product=product if apart else None,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )

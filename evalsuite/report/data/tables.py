@@ -16,7 +16,6 @@ from evalsuite.report.book.changes import changes
 from evalsuite.report.data.values import value_at
 from evalsuite.report.sections.author import author
 from evalsuite.report.text import names
-from evalsuite.results.measure import breakdown
 from evalsuite.results.measure import latency as latency_room
 
 Row = dict[str, Any]
@@ -91,7 +90,7 @@ def _phases(book: Book) -> Iterable[Row]:
                 ("whole", step.seconds, None),
                 *((phase.name, phase.seconds, phase.parent) for phase in step.phases),
             ]
-            left = breakdown.rest(step)
+            left = latency_room.rest(step)
             for name, seconds, parent in named + ([("rest", left, None)] if left is not None else []):
                 share = seconds / step.seconds
                 phase = {"phase": name, "parent_phase": parent, "seconds": seconds, "share": share}

@@ -98,7 +98,7 @@ class FactRow:
     def apart(self) -> bool:
         if self.rule.kind not in MUST_BE_EQUAL:
             return False
-        return self.likeness == "different" or (self.rule.unknown == "unranked" and None in self.values)
+        return self.likeness == "different" or (self.rule.unknown in ("unranked", "alone") and None in self.values)
 
     @property
     def untold(self) -> bool:

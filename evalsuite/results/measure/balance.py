@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import files
-from evalsuite.core.findings import ProcessesLeft, SlowWarmup, StepsUnfinished, WorkInWarmup
+from evalsuite.core.findings import ContradictsLog, ProcessesLeft, SlowWarmup, StepsUnfinished, WorkInWarmup
 from evalsuite.core.model import RATES, Finding, Log, Throughput, Window
 from evalsuite.logs.text.records import matches, read_arrivals, stamp_s
 from evalsuite.results.samples import run_figures, utilisation
@@ -115,10 +115,10 @@ def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) 
 
 
 def borne_out(found: Iterable[Finding], run: RunRecords, measured: Throughput | None) -> Iterator[Finding]:
-    """*found* in a log, less a slow warm-up whose steps took no more work: a neighbour left before the window."""
+    """*found* in a log, less a slow warm-up whose steps took no more work, and what the facts say."""
     worked = warmup_factor(run, measured) if measured else None
     refuted = worked is not None and worked <= WorkInWarmup.work_limit
-    return (each for each in found if not (refuted and isinstance(each, SlowWarmup)))
+    return (each for each in found if not isinstance(each, (SlowWarmup, ContradictsLog) if refuted else ContradictsLog))
 
 
 def warmup_factor(run: RunRecords, measured: Throughput) -> float | None:

@@ -28,7 +28,7 @@ FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
 AGAIN = (BeginsAgain, Restarted, Resumed, SeveralRuns)
 IN_SEQUENCES = ("tokens/s", "sequences/s")  # of language models, whose loss is a cross-entropy
-IN_PERCENT = ("top1", "top5", "accuracy")
+IN_PERCENT, SIZES = ("top1", "top5", "accuracy"), ("sequence_length", "image_size")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,10 +173,11 @@ def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Fi
 
 
 def hold_together(summaries: Sequence[Row]) -> list[Row]:
-    """With what is found of language models whose losses are too far apart after the same tokens: of one that is apart
-    from several it is said alone. Data that differ are no finding here, but other work."""
-    rows = [row for row in summaries if isinstance(row, Summary) and row.unit in IN_SEQUENCES]
-    alike = by_key(((row.case.model, row.case.global_batch, row.case.option("sequence_length")), row) for row in rows)
+    """With what is found of language models whose losses are too far apart after the same tokens, and of a model whose
+    loss stands where that of another falls: of one that is apart from several it is said alone. Data that differ are no
+    finding here, but other work."""
+    rows = [(row, row.case, map(row.case.option, SIZES)) for row in summaries if isinstance(row, Summary)]
+    alike = by_key(((of.model, of.global_batch, *sizes), row) for row, of, sizes in rows)
     apart = by_key(
         (row.case.id, found)
         for group in alike.values()
@@ -184,7 +185,7 @@ def hold_together(summaries: Sequence[Row]) -> list[Row]:
         if (row.case.framework, row.case.recipe) != (other.case.framework, other.case.recipe)
         and (found := _apart(row, other))
     )
-    worst = {id: max(len(apart[each.other]) for each in found) for id, found in apart.items()}
+    worst = {id: max(len(apart.get(each.other, ())) for each in found) for id, found in apart.items()}
     said = {id: found[0] for id, found in apart.items() if len(found) >= worst[id]}
     return [
         replace(row, findings=(*row.findings, said[row.case.id])) if row.case.id in said else row for row in summaries
@@ -199,16 +200,21 @@ def _apart(row: Summary, other: Summary) -> LossesApart | None:
     if min(map(len, courses)) < FEWEST_SEEDS or (all(data) and data[0] != data[1]):
         return None
     step = min(course[-1][0] for course in itertools.chain(*courses))
-    ours, theirs = ([loss_at(course, step) for course in of] for of in courses)
-    if len({*ours}) == 1 or len({*theirs}) == 1:
+    ends = [[loss_at(course, step) for course in of] for of in courses]
+    ours, theirs = map(statistics.fmean, ends)
+    found = LossesApart(step=round(step), loss=ours, other=other.case.id, other_loss=theirs, where=row.case.id)
+    if row.unit not in IN_SEQUENCES:
+        begins = [statistics.fmean(course[0][1] for course in of) for of in courses]
+        own, fall = 1 - ours / begins[0], 1 - theirs / begins[1]
+        stands = row.trained != "trained" == other.trained and own < LossesApart.stands * fall
+        return found if stands and data[0] and fall > LossesApart.falls else None
+    if 1 in [len({*each}) for each in ends]:
         return None  # of one seed alone
-    mean, their_mean, freedom = statistics.fmean(ours), statistics.fmean(theirs), len(ours) + len(theirs) - 2
-    squares = statistics.variance(ours) * (len(ours) - 1) + statistics.variance(theirs) * (len(theirs) - 1)
-    error = math.sqrt(squares / freedom * (1 / len(ours) + 1 / len(theirs)))
-    difference = abs(mean - their_mean)
-    if difference <= max(LossesApart.limit * abs(mean), t_limit(LossesApart.level, freedom) * error):
-        return None
-    return LossesApart(step=round(step), loss=mean, other=other.case.id, other_loss=their_mean, where=row.case.id)
+    freedom = sum(map(len, ends)) - 2
+    squares = sum(statistics.variance(each) * (len(each) - 1) for each in ends)
+    error = math.sqrt(squares / freedom * sum(1 / len(each) for each in ends))
+    least = max(LossesApart.limit * abs(ours), t_limit(LossesApart.level, freedom) * error)
+    return found if abs(ours - theirs) > least else None
 
 
 def loss_at(course: Sequence[tuple[float, float]], step: float) -> float:

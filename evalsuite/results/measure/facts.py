@@ -23,7 +23,7 @@ from evalsuite.results.measure import flops
 
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
-Unknown = Literal["unranked", "preliminary", "both", "ranked"]
+Unknown = Literal["unranked", "preliminary", "both", "alone", "ranked"]
 VERSION = ("framework_version", "version")  # as an option of an import
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
@@ -43,7 +43,9 @@ _DEVICE = re.compile(
 )
 # PyTorch version: 1.9.0a0 · torch 1.8.0+cu111 · mxnet==1.9
 _VERSION = re.compile(r"(?im)(?:^|[ ,:(])(\w+)(?: version ?[:=] ?|==| (?=\d+\.\d+\.\d+\+))v?(\d[\w.+]*)")
-_CREATED = re.compile(r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b")
+_CREATED = re.compile(
+    r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b|\bdefinition=(?:\w+\.)*([\w-]+)"
+)
 _SIZE = r"(?:[-_ ]?\d+(?:\.\d+)?[bm]|[-_]?(?:\d+|tiny|small|base|medium|large|xlarge|huge))(?![a-z0-9])"
 _MODEL = re.compile(rf"([a-z]{{3,}}?(?:\d[\d.]*(?=[-_ ]\d))?)({_SIZE})")  # resnet18, bert-large-uncased, llama3_8b
 # a sentence with one of these is advice or not of the training, unless it is one of options
@@ -101,6 +103,7 @@ class FactRules:
     tf32_variable: str
     communication: tuple[str, ...]
     ignored: tuple[str, ...]
+    slowing: str
     options: Mapping[str, str]
     loosely: Mapping[str, str]
     meanings: Mapping[str, tuple[str, ...]]
@@ -236,8 +239,10 @@ def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
     return facts
 
 
-def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes = b"") -> Iterator[Finding]:
-    """*head*: of the log of a run made elsewhere, whose machine nobody but its user describes."""
+def disagreements(
+    facts: Sequence[Fact], case: Case | None = None, head: bytes = b"", *, elsewhere: bool = True
+) -> Iterator[Finding]:
+    """*head*: of the log of a run; *elsewhere*: of one whose machine and script nobody but its user describes."""
     parted = any(fact.key == "parallel_layout" and not re.match(r"dp\d*$", _bare(fact.value)) for fact in facts)
     sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key != "parameters" or not parted]
     named: tuple[Fact, ...] = ()
@@ -252,6 +257,8 @@ def disagreements(facts: Sequence[Fact], case: Case | None = None, head: bytes =
     against = (layout.contradiction(parts, case, stack) for _, parts in laid if case and parts)
     yield from (LayoutImpossible(said=said) for said in dict.fromkeys(against) if said)
     for rule in (each for each in rules().fact if each.checked and (case is None or each.concerns(case))):
+        if not elsewhere and rule.kind == "choice":
+            continue  # what a participant of ours is like
         statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key]
         apart = [(a, b) for a, b in combinations(statements, 2) if _contradict(a, b)]
         denied = [
@@ -295,7 +302,18 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
         for found in re.finditer(flag.pattern, text):
             if value := flag.value or _in_our_words(flag, _number(found)):
                 said.setdefault(flag.key, {}).setdefault(value)
-    return {key: next(iter(values)) for key, values in said.items() if len(values) == 1}
+    open_words = rules().meanings.get  # "mixed precision" beside "O2"
+    exact = {key: [v for v in of if not {*of} & {*open_words(v, ())}] for key, of in said.items()}
+    return {key: values[0] for key, values in exact.items() if len(values) == 1}
+
+
+def noted(note: str) -> bytes:
+    """What a note says, as the head of a log would: "2 nodes x 8 V100, mixed precision"."""
+    cards = rf"(?i)(?<![\w.])(\d+) ?[x×]? ?(?:GPUs|devices|cards|{_PRODUCT.pattern[3:-3]})"
+    hosts, devices = re.findall(r"(?i)\b(\d+) ?(?:nodes|hosts|machines|servers)\b", note), re.findall(cards, note)
+    products = [f"GPU: {name}" for name in _PRODUCT.findall(note)]
+    counts = [f"num_nodes: {n}" for n in hosts] + [f"world size: {n}" for n in devices if not hosts]
+    return "\n".join([f"with {note}", *products, *counts]).encode() if note else b""
 
 
 @functools.lru_cache(maxsize=1)  # of the log that is judged
@@ -347,7 +365,8 @@ def _other_model(case: Case, text: str) -> str | None:
         return None
     created = [found[0] for each in _CREATED.findall(text) if (found := _MODEL.match("".join(each)))]
     alike = [found[0] for found in re.finditer(rf"(?<![\w/.-]){re.escape(own[1])}{_SIZE}(?!/)", text)]
-    named = [*created, *([] if _bare(own[0]) in map(_bare, alike) else alike)]
+    sized = [name for name in alike if own[0][-1].isdigit() or not re.fullmatch(r"[a-z]+\d+", name)]  # llama3 is none
+    named = [*created, *([] if _bare(own[0]) in map(_bare, alike) else sized)]
     return next((name for name in named if _bare(name) != _bare(own[0])), None)
 
 
@@ -364,7 +383,8 @@ def _batch(case: Case, job: Mapping[str, Sequence[int]], values: Mapping[str, st
     accumulated = passes.pop() if len(passes) == 1 else whole(values.get("accumulation", "")) or 1
     sizes = (*job.get("bare", ()), *job.get("per_device", ()), whole(values.get("batch_per_device", "")))
     printed = {size * accumulated for size in sizes if size} | {*job.get("train", ())}
-    ours = {case.batch_per_device * n for n in (1, case.devices_per_node, case.total_devices)}
+    tokens = whole(case.option("sequence_length", "")) or 1
+    ours = {case.batch_per_device * n for n in (1, case.devices_per_node, case.total_devices, tokens)}
     return {
         "batch_per_device": str(*printed) if len(printed) == 1 and ours.isdisjoint(printed) else None,
         **({"accumulation": str(accumulated)} if accumulated > 1 else {}),
@@ -372,7 +392,10 @@ def _batch(case: Case, job: Mapping[str, Sequence[int]], values: Mapping[str, st
 
 
 def _contradict(a: Fact, b: Fact) -> bool:
-    if _bare(a.value) == _bare(b.value) or a.source == b.source:
+    numbers, words = (decimal(a.value), decimal(b.value)), {a.value.lower(), b.value.lower()}
+    if a.source == b.source or _bare(a.value) == _bare(b.value) or words <= {*NEUTRAL}:
+        return False
+    if numbers[0] is not None and numbers[0] == numbers[1]:
         return False
     if a.key in APART:
         low, high = sorted(whole(each.value) or 0 for each in (a, b))
@@ -509,7 +532,11 @@ def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
             if not name.startswith(settings.ignored):
                 key = "communication" if name.startswith(settings.communication) else "kernel_switches"
                 switches[key][f"{name}={value}"] = None
-    return {key: " ".join(values) or NONE_SET for key, values in switches.items()}
+    slowing = [each for of in switches.values() for each in of if re.search(settings.slowing, each)]
+    return {
+        **({"watched": " ".join(slowing)} if slowing else {}),
+        **{key: " ".join(values) or NONE_SET for key, values in switches.items()},
+    }
 
 
 def _each(values: Iterable[str | None]) -> str:

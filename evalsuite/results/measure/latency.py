@@ -1,12 +1,16 @@
-"""The time of one step: percentiles over each run's window, and their median over the repeats."""
+"""The time of one step: percentiles over each run's window, their median over the repeats, and what it is made of."""
 
+import math
 import statistics
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from evalsuite.core.model import Measurement, Summary
+from evalsuite.core.findings import OverlappingPhases
+from evalsuite.core.model import Breakdown, Finding, Measurement, Summary
 
 PERCENTILES = (50, 90, 99)
 FEWEST = {50: 5, 90: 10, 99: 100}  # reports that a percentile needs: one of them lies beyond it
+COMMUNICATION = ("allreduce",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,3 +48,25 @@ def of_case(summary: Summary) -> Latency | None:
         reports=min(run.reports for run in timed),
         steps_per_report=max(run.steps_per_report for run in timed),
     )
+
+
+def seconds_of(breakdown: Breakdown, phases: Collection[str]) -> float | None:
+    known = [phase.seconds for phase in breakdown.phases if phase.name in phases and phase.parent is None]
+    return math.fsum(known) if known else None
+
+
+def rest(breakdown: Breakdown) -> float | None:
+    left = breakdown.seconds - math.fsum(phase.seconds for phase in breakdown.phases if phase.parent is None)
+    return left if left > 1e-3 * breakdown.seconds else None
+
+
+def findings(breakdown: Breakdown | None) -> Iterable[Finding]:
+    """phases that add up to more than what they are parts of, so that some time was counted twice."""
+    if breakdown is None:
+        return
+    inside = {name: [p for p in breakdown.phases if p.parent == name] for name in {p.parent for p in breakdown.phases}}
+    for parent, phases in sorted(inside.items(), key=lambda item: item[0] or ""):
+        available = breakdown.seconds if parent is None else breakdown.seconds_of(parent)
+        total = math.fsum(phase.seconds for phase in phases)
+        if available is not None and total > OverlappingPhases.limit * available:
+            yield OverlappingPhases(phases=tuple(phase.name for phase in phases), sum_s=total, whole_s=available)

@@ -100,21 +100,24 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     window, planned = _window(throughput, read.steps if elsewhere else ()), utilisation.Devices.of(run.case)
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
     samples, unread = _samples(folder, environments or folder.sampled_hosts())
-    used, sampled = _utilisation(samples, planned, window, elsewhere)
+    used, sampled = utilisation.of_job(samples, window, planned=planned) if window else ((), ())
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
-    agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
+    watched = folder.agents()
+    agents, head = [*watched.values()], options.head(log.path) if log else b""
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
+    said = head + b"\n" + facts.noted((command.stated or {}).get("note", ""))
     stated = _facts(run.case, head, command, environments, read, dialect)
     version = facts.believed(stated).get("framework_version")
     contradictions = (
-        *(*balance.borne_out(plausibility.unexplained(run.case, read.findings), records, throughput), *against),
+        *(*balance.borne_out(read.findings, records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled),
         *plausibility.beside(throughput, records.printed.mean_items_per_s),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
         *_at_its_end(outcome, agents, read.unfinished if well else None),
-        *facts.disagreements(stated, run.case, head if command.stated else b""),
+        *_readings_lost(watched, samples),
+        *facts.disagreements(stated, run.case, said, elsewhere=command.stated is not None),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
     )
@@ -138,6 +141,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         log=f"{folder.place}/{log.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.name) if log else None,
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
+        printed_each=tuple(filter(None, (each.seconds or each.items_per_s for each in read.steps))),
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {}), *_goodput(folder, read, dialects)),
@@ -164,6 +168,17 @@ def _at_its_end(outcome: Outcome, agents: Iterable[AgentOutcome], unfinished: Fi
         yield findings.HungAtEnd()
     if unfinished:
         yield unfinished
+
+
+def _readings_lost(agents: Mapping[str, AgentOutcome], samples: Mapping[str, Samples]) -> Iterator[Finding]:
+    """Of hosts whose agent, of two readings a second unless told, took more than the samples that are here."""
+    for host, agent in agents.items():
+        known = samples.get(host)
+        read = len(known.tables.get("at_s", {}).get("", ())) if known else 0
+        taken = round(agent.duration_s * (known.header.hz if known else 2.0))
+        taken -= round(taken * agent.samples_missed / max(1, agent.samples + agent.samples_missed))
+        if taken >= findings.SamplesLost.fewest and read < findings.SamplesLost.limit * taken:
+            yield findings.SamplesLost(readings=read, taken=taken)
 
 
 def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
@@ -251,17 +266,6 @@ def _window(measured: Throughput | None, steps: Sequence[Step]) -> Window | None
     near = [step.stamp_s for step in steps if window.first_step - 1 <= step.index <= window.last_step]
     stamps = [stamp_s for stamp_s in near if stamp_s is not None]
     return replace(window, begin_s=stamps[0], end_s=stamps[-1]) if stamps else window
-
-
-def _utilisation(
-    samples: Mapping[str, Samples], planned: utilisation.Devices, window: Window | None, elsewhere: Any
-) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
-    """*elsewhere*: the file of an exporter that told them."""
-    if window is None or window.begin_s is None:
-        return (), ()
-    used, rejected = utilisation.of_job(samples, window, planned=planned)
-    told = (findings.SampledElsewhere(file=elsewhere),) if elsewhere and used else ()
-    return used, (*rejected, *plausibility.clocks_apart(samples), *told)
 
 
 def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:

@@ -1,20 +1,16 @@
 """Whether a run trained what its case says, and whether its records fit together."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from evalsuite.core.decode import whole
 from evalsuite.core.documents import HostEnvironment
 from evalsuite.core.findings import (
     ChangedSinceRun,
     ClockDisagrees,
     ClocksFarApart,
-    ContradictsLog,
-    HostClocksDiffer,
     OtherDevices,
     PrintedOnly,
     SocketsUsed,
-    TouchedSinceRun,
 )
 from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
@@ -23,7 +19,6 @@ from evalsuite.logs.reading import Reading
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.recordings import is_recording
-from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 UNOPENED = "Unable to open device"  # so there is one
@@ -43,34 +38,15 @@ def implausible(
     hosts = set(environments) or {log.host for log in folder.logs()}
     if 0 < len(hosts) < case.nodes:
         yield OtherDevices(told="nodes_recorded", seen=len(hosts), planned=case.nodes)
-    yield from _ranks(case, read)
+    # one process may speak for all, or one on each node; any other number below that of the devices is too few
+    if 1 < read.printers < case.total_devices and read.printers != case.nodes:
+        yield OtherDevices(told="processes_printed", seen=read.printers, planned=case.total_devices)
 
 
 def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding, ...]:
     """What is said of files of *folder* that have not the hash that is *held* of them; None: none is."""
-    touched = tuple(name for name, recorded in sorted(held.items()) if folder.is_touched(name, recorded))
-    others = tuple(sorted({*held} - {*touched}))
-    found = (ChangedSinceRun(files=others), TouchedSinceRun(files=touched))
-    return tuple(each for each in found if each.files)
-
-
-def _ranks(case: Case, read: Reading) -> Iterator[Finding]:
-    """One process may speak for all, or one on each node; any other number below that of the devices is too few."""
-    if 1 < read.printers < case.total_devices and read.printers != case.nodes:
-        yield OtherDevices(told="processes_printed", seen=read.printers, planned=case.total_devices)
-    for said in read.findings:
-        if isinstance(said, ContradictsLog) and said.what == "devices" and said.printed != case.devices_per_node:
-            yield OtherDevices(told="devices_said", seen=round(said.printed), planned=case.total_devices)
-
-
-def unexplained(case: Case, found: Iterable[Finding]) -> Iterator[Finding]:
-    """Less a batch that a log counts in tokens, of a node or of all devices, and the devices of one node."""
-    sizes = {1, case.devices_per_node, case.total_devices, whole(case.option("sequence_length", "")) or 1}
-    batches = {case.batch_per_device * one * other for one in sizes for other in sizes}
-    for each in found:
-        meant = batches if isinstance(each, ContradictsLog) and each.what != "devices" else {case.devices_per_node}
-        if not isinstance(each, ContradictsLog) or each.printed not in meant:
-            yield each
+    files = tuple(sorted(name for name, recorded in held.items() if not folder.is_touched(name, recorded)))
+    return (ChangedSinceRun(files=files),) if files else ()
 
 
 def beside(measured: Throughput | None, mean: float | None) -> Iterator[Finding]:
@@ -95,27 +71,6 @@ def _of_clocks(
     timed = measured.clock_items_per_s is not None or (stamped and origin == "imported" and not recorded)
     if not timed and origin in (None, *DECIDING_ORIGINS):
         yield PrintedOnly(method=measured.method)
-
-
-def clocks_apart(hosts: Mapping[str, Samples]) -> Iterator[Finding]:
-    """For the host farthest from the first: the smaller offset, since a node may start late or end late."""
-    if len(hosts) < 2:
-        return
-    spans = {host: span for host, samples in hosts.items() if (span := _span(samples))}
-    if len(spans) < 2:
-        return
-    (first, (begin_s, end_s)), *others = spans.items()
-    apart = [(host, (began_s - begin_s, ended_s - end_s)) for host, (began_s, ended_s) in others]
-    offsets = {host: min(ends, key=abs) if (ends[0] > 0) == (ends[1] > 0) else 0.0 for host, ends in apart}
-    worst = max(offsets, key=lambda host: abs(offsets[host]))
-    if abs(offsets[worst]) > HostClocksDiffer.limit_s:
-        yield HostClocksDiffer(host=worst, first=first, offset_s=abs(offsets[worst]))
-
-
-def _span(samples: Samples) -> tuple[float, float] | None:
-    start = samples.header.started_at_unix_s
-    span_s = samples.span_s
-    return None if start is None or span_s is None else (start + span_s[0], start + span_s[1])
 
 
 def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Reading) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 SIGNIFICANCE = 0.05
 MOST_AT_ONCE = 1 << 20  # places drawn, of 8 bytes
 FINEST = 1e-6  # relative: no log prints more of a step time
+REPEATED, ONE_WORK = 0.2, 0.05  # share of step times of a coarse clock; relative scatter of steps that do the same
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
 
 
@@ -44,17 +45,24 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) / statistics.fmean(values)
 
 
-def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int]]:
-    """Of each but the first, all of one length: which before it is likest in order of size, but for a factor; and into
-    how many groups it falls whose distance is three times what the two differ by."""
+def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, float]]:
+    """Of each but the first, all of one length: which before it is likest in order of size, and into how many groups it
+    falls whose distance is three times what they differ by; which is likest step by step, and the correlation of their
+    ranks (0 of values that repeat or scatter widely)."""
     import numpy
 
-    sizes = numpy.sort(numpy.log(series), axis=1)
-    sizes -= numpy.median(sizes, axis=1, keepdims=True)
+    logs = numpy.log(series)
+    logs -= numpy.median(logs, axis=1, keepdims=True)
+    sizes = numpy.sort(logs, axis=1)
+    unlike = (numpy.diff(sizes) == 0).mean(axis=1) > REPEATED
+    unlike |= 1.4826 * numpy.median(abs(logs), axis=1) > ONE_WORK
+    ranks = [of.argsort(axis=1).argsort(axis=1) - (of.shape[1] - 1) / 2 for of in (logs, numpy.diff(logs))]
+    ranks = [numpy.where(unlike[:, None], 0, of / of[0].std()) for of in ranks]
     for place in range(1, len(sizes)):
         apart = (sizes[:place] - sizes[place]).std(axis=1, keepdims=True)
         groups = 1 + (numpy.diff(sizes[place]) > numpy.maximum(3 * apart, FINEST)).sum(axis=1)
-        yield int(groups.argmax()), int(groups.max())
+        alike = numpy.min([of[:place] @ of[place] / of.shape[1] for of in ranks], axis=0)  # nor by a common trend
+        yield int(groups.argmax()), int(groups.max()), int(alike.argmax()), float(alike.max())
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """D04: runs that are no repeats of their own: copies of another, parts of one training, values without any scatter."""
 
 import statistics
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from itertools import pairwise
@@ -23,12 +23,13 @@ from evalsuite.results.measure.statistics import likest_before
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
 DAY_S = 86_400.0  # after which a run is of another campaign
+MOST_BEFORE = 20  # runs of a model and scale, against which each is held
 FEWEST_EQUAL = 3  # runs; two may agree by their digits
 
 
 def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
-    figures, logs = _met(runs, _sequences, SameFigures), _met(runs, _log, SameBytes)
-    return {**_without_scatter(runs), **_reshaped(runs), **_at_once(runs), **_parts(runs), **figures, **logs}
+    of_logs = {**_reshaped(runs), **_at_once(runs), **_parts(runs), **_same_times(runs), **_same_bytes(runs)}
+    return {**_without_scatter(runs), **of_logs}
 
 
 def by_stamps(runs: Sequence[Measurement]) -> list[Measurement]:
@@ -85,54 +86,62 @@ def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     return findings
 
 
-def _met(
-    runs: Sequence[Measurement],
-    marks: Callable[[Measurement], Iterable[object]],
-    rule: type[SameBytes | SameFigures],
-) -> Mapping[int, Finding]:
+def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    """Two runs of a short script without times may print the same; they do not begin and end at the same moment."""
     first: dict[object, str] = {}
     findings: dict[int, Finding] = {}
     for place, run in enumerate(runs):
-        known = (first.setdefault(mark, run.run.id) for mark in (marks(run) if run.origin in OWN_LOGS else ()))
-        if other := next((run_id for run_id in known if run_id != run.run.id), None):
-            findings[place] = rule(first=other)
+        attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
+        told = () if run.origin == "imported" else attempt  # whatever case they are of
+        if run.origin in OWN_LOGS and run.log_sha256 is not None:
+            other = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
+            if other != run.run.id:
+                findings[place] = SameBytes(first=other)
     return findings
 
 
-def _log(run: Measurement) -> Iterator[object]:
-    """Two runs of a short script without times may print the same; they do not begin and end at the same moment."""
-    attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
-    told = () if run.origin == "imported" else attempt  # whatever case they are of
-    if run.log_sha256 is not None:
-        yield run.log_sha256, run.origin, *told
-
-
-def _sequences(run: Measurement) -> Iterator[tuple[float, ...]]:
-    """Every `SameFigures.steps` step times that follow each other, as far as they differ among themselves."""
-    counted = run.throughput.counted if run.throughput else None
-    if counted is None:
-        return
-    length, seconds = SameFigures.steps, (*counted.before_s, *counted.seconds, *counted.after_s)
-    for begin in range(len(seconds) - length + 1):
-        part = seconds[begin : begin + length]
-        if len(set(part)) >= FEWEST_VALUES:
-            yield part
-
-
 def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    """Step times that were multiplied, shuffled or turned round: in order of size they are those of another run."""
-    counted = ((place, run.throughput and run.throughput.counted) for place, run in enumerate(runs))
-    every = ((place, s) for place, of in counted if of for s in {of.seconds, (*of.before_s, *of.seconds, *of.after_s)})
-    timed = [(place, seconds) for place, seconds in every if len(seconds) >= SameFigures.steps]
-    own = [(place, s) for place, s in timed if runs[place].origin in OWN_LOGS and min(s) > 0]
+    """Step times that were multiplied, shuffled or turned round: in order of size they are those of another run; or
+    its own step by step, with a little noise."""
+    own: list[tuple[int, Sequence[float]]] = []
+    for place, run in enumerate(runs):
+        of = run.throughput.counted if run.throughput else None
+        series = ((*of.before_s, *of.seconds, *of.after_s), of.seconds, run.printed_each) if of else ()
+        if run.origin in OWN_LOGS:
+            of_length = {len(each): each for each in series if len(each) >= SameFigures.fewest and min(each) > 0}
+            own += [(place, each) for each in of_length.values()]
     cases = [runs[place].run.case for place, _ in own]
     alike = by_key(((case.model, case.scale, len(each[1])), each) for case, each in zip(cases, own, strict=True))
     findings: dict[int, Finding] = {}
     for group in (each for each in alike.values() if len(each) > 1):
         likest = likest_before([seconds for _, seconds in group])
-        for (place, seconds), (like, groups) in zip(group[1:], likest, strict=True):
-            if groups >= Reshaped.groups and group[like][0] != place:
-                findings[place] = Reshaped(first=runs[group[like][0]].run.id, steps=len(seconds))
+        for (place, seconds), (like, groups, near, correlation) in zip(group[1:], likest, strict=True):
+            first = group[like if groups >= Reshaped.groups else near][0]
+            if (groups >= Reshaped.groups or correlation > Reshaped.correlation) and first != place:
+                findings[place] = Reshaped(first=runs[first].run.id, steps=len(seconds))
+    return findings
+
+
+def _same_times(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    """Step times of another run: in a row, or many more to the last digit than nearly, in whatever order."""
+    findings: dict[int, Finding] = {}
+    earlier: dict[object, list[tuple[int, set[tuple[float, ...]], set[int]]]] = {}
+    for place, run in enumerate(runs):
+        of, length = run.throughput.counted if run.throughput and run.origin in OWN_LOGS else None, SameFigures.fewest
+        seconds = (*of.before_s, *of.seconds, *of.after_s) if of else ()
+        each = (seconds[at : at + length] for at in range(len(seconds) - length + 1))
+        rows = {row for row in each if len({*row}) >= FEWEST_VALUES}
+        values = (run.printed_each or seconds) if of else ()
+        digits = max((len(f"{value:.9f}".rstrip("0").partition(".")[2]) for value in values), default=0)
+        ticks = {round(value * 10**digits) for value in values}
+        known = earlier.setdefault((run.run.case.model, run.run.case.scale), [])
+        for other, other_rows, theirs in known[-MOST_BEFORE:]:
+            many = (shared := len(ticks & theirs)) >= length and shared >= SameFigures.factor * max(
+                sum(value + apart in theirs for value in ticks) for apart in (-2, -1, 1, 2)
+            )
+            if many or rows & other_rows:
+                findings.setdefault(place, SameFigures(first=runs[other].run.id, steps=shared))
+        known.append((place, rows, ticks))
     return findings
 
 

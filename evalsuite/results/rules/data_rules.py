@@ -4,17 +4,14 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from itertools import combinations
-from statistics import median
 
 from evalsuite.core import findings as rules
-from evalsuite.core.decode import number
-from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, RunCommand
-from evalsuite.core.model import Finding, Measurement, Row, Summary
-from evalsuite.results.measure import breakdown
+from evalsuite.core.documents import HostEnvironment, RunCommand
+from evalsuite.core.model import Finding, Measurement, Row, Summary, by_key
+from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules import copies, flops_and_energy, machine, work_done
+from evalsuite.results.rules import copies, flops_and_energy, machine, printed_beside, work_done
 
 # what tells how far a rule is broken: the first of its fields that is one of these
 SIZES = ("change", "share", "factor", "points", "seconds")
@@ -25,21 +22,20 @@ _RUN = re.compile(r"(.+)/r\d+")
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     runs = copies.by_stamps([*measurements])
-    copied = copies.copies(runs)
-    checked = [_checked(run, copied.get(place)) for place, run in enumerate(runs)]
+    beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs)])
+    checked = [_checked(run, beside.get(place, ())) for place, run in enumerate(runs)]
     return machine.with_causes(checked)
 
 
-def _checked(run: Measurement, copy: Finding | None) -> Measurement:
-    most = rules.AboveCapacity.limit
-    too_fast = [u for u in run.utilisation if u.unit != "%" and u.capacity and u.mean > u.capacity * most]  # D20
-    possible = tuple(used for used in run.utilisation if used not in too_fast)
-    above = ({name: getattr(used, name) for name in ("resource", "mean", "capacity", "unit")} for used in too_fast)
+def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:
+    most = rules.ImpossibleSamples.limit
+    above = [u for u in run.utilisation if u.unit != "%" and u.capacity and u.mean > u.capacity * most]
+    possible = tuple(used for used in run.utilisation if used not in above)
     doubts = [
-        *([copy] if copy else []),
-        *(rules.AboveCapacity(**each) for each in above),
+        *beside_others,
+        *(rules.ImpossibleSamples(resources=(each.resource,), samples=each.samples) for each in above),
         *rules.detect("in_run", run),
-        *breakdown.findings(run.breakdown),
+        *latency.findings(run.breakdown),
         *work_done.findings(run),
         *flops_and_energy.impossible(run),
     ]
@@ -60,7 +56,7 @@ def findings(
     return (
         *_trends(valid(summaries)),
         *_missing_rows(valid(summaries), known),
-        *(each for found, case in figures if found for each in cited_figure(found, case)),
+        *(each for found, case in figures if found for each in printed_beside.cited_figure(found, case)),
     )
 
 
@@ -77,63 +73,18 @@ def _trends(summaries: Iterable[Summary]) -> Iterable[Finding]:
 
 
 def _missing_rows(summaries: Sequence[Summary], commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+    """Of a median whose runs nobody shows, where the runs of others are shown: which they are was chosen."""
+    stated, here = dict[str, int](), dict[str, int]()
     for row in summaries:
-        figures = [found.figure for run in row.measurements if (found := commands.get(run.run.id)) and found.figure]
-        stated = max((figure.n or 0 for figure in figures), default=0)
-        here = sum(figure.kind == "run" for figure in figures) or max((len(each.runs) for each in figures), default=0)
-        if 0 < here < stated:
-            yield rules.RowsMissing(stated=stated, here=here, where=row.case.id)
-
-
-def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
-    speedups: dict[Decimal | None, tuple[str, float]] = {}
-    for citation in figure.citations:
-        computed = _speedup(figure.printed, citation)
-        if computed is not None and citation.speedup is not None:
-            speedups.setdefault(written(citation.speedup), (citation.speedup, computed))
-    for text, computed in speedups.values():
-        yield rules.AuthorDiffers(written=text, computed=computed, measure="speedup", where=where)
-    printed = written(figure.printed)
-    runs = [float(value) for value in map(written, figure.runs) if value is not None]
-    if printed is not None and runs and not rounds_to(printed, median(runs)):
-        yield rules.PublishedDiffers(
-            published_items_per_s=float(printed),
-            median_items_per_s=median(runs),
-            file=figure.citations[0].source or figure.citations[0].row,
-            log=figure.log_set or figure.citations[0].row,
-            where=where,
-        )
-    for other, text in zip(figure.others, figure.others_printed, strict=True):
-        yield rules.SourcesDiffer(
-            printed=figure.printed,
-            source=figure.citations[0].source or figure.citations[0].row,
-            other=text,
-            other_source=other.source or other.row,
-            where=where,
-        )
-
-
-def _speedup(printed: str, citation: Citation) -> float | None:
-    """By the printed throughputs; None where it rounds to the one printed. DLPerf rounds twice: 10.75 for 10.74499."""
-    of, base = written(printed), written(citation.base or "")
-    said = written(citation.speedup or "")
-    if of is None or base is None or said is None or base <= 0:
-        return None
-    computed = float(of / base)
-    twice = Decimal("0.55").scaleb(int(said.as_tuple().exponent))
-    return None if abs(said - Decimal(computed)) <= twice else computed
-
-
-def written(text: str) -> Decimal | None:
-    """A number as written, with its digits: "1.57x", "12,411"; None where it is none."""
-    said = re.sub(r"[,\s%x×]", "", text)
-    return None if number(said) is None else Decimal(said)
-
-
-def rounds_to(printed: Decimal, computed: float) -> bool:
-    """Whether *printed* is *computed* rounded to the digits that were written (D16)."""
-    half = Decimal("0.5").scaleb(int(printed.as_tuple().exponent)) * Decimal("1.000001")
-    return abs(printed - Decimal(computed)) <= max(half, abs(printed) * Decimal("1e-9"))
+        figures = [c.figure for run in row.measurements if (c := commands.get(run.run.id)) and c.figure]
+        runs = max((len(each.runs) for each in figures), default=0)
+        stated[row.case.id] = max((figure.n or 0 for figure in figures), default=0)
+        here[row.case.id] = sum(figure.kind == "run" for figure in figures) or runs
+    shown = {row.case.model for row in summaries if here[row.case.id] > 1}
+    for case in (row.case for row in summaries if here[row.case.id] < stated[row.case.id] > 1):
+        if here[case.id] or case.model in shown:
+            missing = f"{here[case.id] + 1}–{stated[case.id]}"
+            yield rules.RepeatsMissing(repeats=missing, here=here[case.id], where=case.id)
 
 
 def beyond(finding: Finding) -> float:

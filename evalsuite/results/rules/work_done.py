@@ -1,12 +1,11 @@
 """Whether a run on CPUs can have done the work of its steps (docs/method.md): not proven is said, not done excludes."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from evalsuite.core import findings as rules
-from evalsuite.core.decode import whole
 from evalsuite.core.model import Case, Finding, Measurement, Window
-from evalsuite.results.measure import flops, measurement, units
+from evalsuite.results.measure import flops, measurement
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence
 
@@ -20,11 +19,14 @@ def findings(run: Measurement) -> Iterator[Finding]:
     window = run.throughput.window if run.throughput else None
     if run.origin != "measured" or run.value is None or window is None:
         return
-    yield from _against_receipt(run, window, run.value)
-    if run.run.case.device != "cpu":
+    case, used_s = run.run.case, run.figure("cpu_s")
+    planned = (case.cores_per_device or 0) * case.total_devices
+    if planned and used_s and run.duration_s and used_s / run.duration_s > rules.OtherDevices.most * planned:
+        yield rules.OtherDevices(told="cores_busy", seen=math.ceil(used_s / run.duration_s), planned=planned)
+    if case.device != "cpu":
         return
     used = {name: reading.mean for name, reading in measurement.of_job(run.utilisation).items()}
-    busy = _busy(run, window, used)
+    busy = used["job_cpu"] / 100 if "job_cpu" in used else None
     idle = busy is not None and busy < rules.CoresIdle.limit
     if idle and busy is not None and not any(isinstance(each, rules.BusyMachine) for each in run.findings):
         step_s = (window.length_s or 0.0) / window.steps
@@ -34,27 +36,6 @@ def findings(run: Measurement) -> Iterator[Finding]:
     yield from _above_cores(run, busy if idle else None)
     if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
-
-
-def _busy(run: Measurement, window: Window, used: Mapping[str, float]) -> float | None:
-    """Share of the time of the job's cores: as sampled, else what all CPU seconds of the run could be at most."""
-    if "job_cpu" in used:
-        return used["job_cpu"] / 100
-    cpu_s, case = run.figure("cpu_s"), run.run.case
-    if cpu_s is None or case.cores_per_device is None or not window.length_s:
-        return None
-    return cpu_s / case.cores_per_device / case.total_devices / window.length_s
-
-
-def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> Iterator[Finding]:
-    case, receipt = run.run.case, equivalence.receipts().get(run.run.case.model)
-    if receipt is None:
-        return
-    unit, length = run.throughput.unit if run.throughput else "", whole(case.option("sequence_length", "")) or 0
-    each = {"tokens/s": length, **dict.fromkeys(units.BATCH_ITEMS, 1)}.get(unit)
-    items = items_per_s * (window.length_s or 0.0) / window.steps / (each or 1)
-    if each and items > 0 and abs(items / case.global_batch - 1) > rules.ItemsApart.items_limit:
-        yield rules.ItemsApart(items=items, batch=case.global_batch)
 
 
 def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:

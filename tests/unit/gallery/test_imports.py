@@ -21,7 +21,7 @@ from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.measure.summary import valid
-from evalsuite.results.rules.data_rules import cited_figure
+from evalsuite.results.rules.printed_beside import cited_figure
 from evalsuite.runs.store import Store
 
 DONE, USAGE, SOME_FAILED = Exit.DONE, Exit.USAGE, Exit.SOME_FAILED

@@ -24,7 +24,7 @@ from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.report.text.words import read as read_words
-from evalsuite.results.rules import data_rules
+from evalsuite.results.rules import printed_beside
 
 COUNTS: Mapping[str, Callable[[Book], int]] = {
     "frameworks": lambda book: len(book.frameworks),
@@ -90,10 +90,10 @@ def _wrong(book: Book, text: str, source: str) -> Iterable[Finding]:
 
 
 def _agrees(written: str, computed: float, source: str) -> bool:
-    number = data_rules.written(written)
+    number = printed_beside.written(written)
     if number is None:
         raise EvalsuiteError.of("report.author_number", where=source, text=written)
-    return data_rules.rounds_to(number, computed)
+    return printed_beside.rounds_to(number, computed)
 
 
 def _number(book: Book, place: re.Match[str], source: str = "") -> Number:

@@ -9,7 +9,7 @@ from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
-from evalsuite.results.measure import breakdown
+from evalsuite.results.measure import latency
 
 # The order of a step; other names follow, in the order they are met.
 PHASES = ("data", "forward_backward", "forward", "backward", "allreduce", "tensor_copy", "get_model", "optimiser")
@@ -90,16 +90,16 @@ def _phases(breakdowns: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ..
 
 
 def _row(summary: Summary, spent: Breakdown, phases: Sequence[tuple[str, str | None]], form: Form) -> StepRow:
-    waited = breakdown.seconds_of(spent, breakdown.COMMUNICATION)
+    waited = latency.seconds_of(spent, latency.COMMUNICATION)
     return StepRow(
         summary=summary,
         breakdown=spent,
         whole=form(spent.seconds),
         parts=tuple(_part(spent, spent.seconds_of(name), form) for name, _ in phases),
-        rest=_part(spent, breakdown.rest(spent), form),
+        rest=_part(spent, latency.rest(spent), form),
         communication=None if waited is None else numbers.percent(waited / spent.seconds),
         ratio=None if not waited else ratio(spent.seconds, waited),
-        overlaps=any(True for _ in breakdown.findings(spent)),
+        overlaps=any(True for _ in latency.findings(spent)),
     )
 
 
