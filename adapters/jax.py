@@ -48,7 +48,6 @@ def _workload(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
 
 
 def _no_amp_on_gpu(case: Case) -> str | None:
-    """Its log would call bfloat16 float16 there, as those of other workloads do."""
     return Message("core.no_amp", name="JAX") if case.precision == "amp" and case.device == "gpu" else None
 
 

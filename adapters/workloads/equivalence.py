@@ -140,8 +140,7 @@ def arguments_of(model: str) -> argparse.Namespace:
     )
 
 
-def size_of(model: str) -> str:
-    """What the workload's `--size` calls it: "tiny"."""
+def size_of(model: str) -> str:  # of `--size`: "tiny"
     return model.rpartition("_")[2]
 
 

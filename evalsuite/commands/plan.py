@@ -107,8 +107,7 @@ def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
         sequence=numbers["sequence_length"],
         batch=numbers["batch"],
         micro_batch=numbers.get("micro_batch"),
-        precision=asked["precision"],
-        recompute=asked["recompute"],
+        **{name: asked[name] for name in words},
     )
     copies, (heads, experts) = job.of("DP") * job.of("FSDP") * job.of("CP"), model.divided
     cut = 2 * job.of("CP") if job.of("CP") > 1 else 1

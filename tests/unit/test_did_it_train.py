@@ -10,6 +10,9 @@ from evalsuite.cli import main
 from evalsuite.core.errors import Exit
 from evalsuite.core.findings import LossesApart
 from evalsuite.logs.reading import read_file
+from evalsuite.report.book import board
+from evalsuite.report.book.book import Book
+from evalsuite.report.text import words
 from evalsuite.results import evaluation
 from evalsuite.results.compare import answers
 from evalsuite.results.measure import convergence, summary
@@ -139,6 +142,8 @@ def test_what_did_not_train_has_no_rank_and_no_headline(form, fault, origin, eve
     assert trained == {("honest", "trained"), ("idle", "did_not_train")}
     ranked = {entry.summary.case.framework for answer in answers.answers(found.summaries) for entry in answer.ranked}
     assert ranked == {"honest"}
+    rows = board.board(Book(evaluation=found), words.read(("en",))).sheets[0].chosen.rows
+    assert [row.framework for row in rows] == ["honest", "idle"]
 
 
 @pytest.mark.parametrize(

@@ -191,9 +191,8 @@ def test_the_figure_that_stands_above_the_line_of_its_step_is_read(tmp_path, cap
     line += "elapsed time per iteration (ms): 12780.0 | learning rate: 3.0E-04 | global batch size:   128 | "
     line += "lm loss: {:.6E} | grad norm: {:.3f} |"
     at = [divmod(round(127.8 * n), 60) for n in range(1, 13)]
-    rows = [line.format(*at[n - 1], n * 10, n * 1280, 9 - n / 10, 1 + 1 / n) for n in range(1, 13)]
-    lines = [f"{above}\n{row}\n" for row in rows]
-    (tmp_path / "log").write_text("".join(lines), encoding="utf-8")
+    rows = (line.format(*at[n - 1], n * 10, n * 1280, 9 - n / 10, 1 + 1 / n) for n in range(1, 13))
+    (tmp_path / "log").write_text("".join(f"{above}\n{row}\n" for row in rows), encoding="utf-8")
     known = ["--model", "llama3_8b", "--set", "sequence_length=8192", "--device", "NVIDIA H100", "--devices", "8"]
 
     _, found = parsed(capsys, tmp_path / "log", *known)

@@ -82,7 +82,6 @@ def test_a_layer_for_a_further_token_is_held_by_the_last_stage():
 
     assert first[0] == first[1]
     assert last[0]["parameters"] > last[1]["parameters"] + 4 * without.routed / 61
-    assert last[0]["activations"] > last[1]["activations"]
 
 
 def test_what_cannot_fit_is_refused_with_a_layout_that_does(capsys):

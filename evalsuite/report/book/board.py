@@ -249,7 +249,7 @@ class _Maker:
         of = by_key((answer.candidate(row), row) for row in sorted(every, key=lambda row: -speed(row)))
         ranked = {answer.candidate(entry.summary): entry for entry in answer.ranked}
         rows = [self._rows(answer, candidate, ranked.get(candidate), of[candidate]) for candidate in of]
-        rows.sort(key=lambda group: -speed(group[0].summary) if group[0].summary else 0.0)
+        rows.sort(key=lambda of: -speed(row) if (row := of[0].summary) and row.trained != "did_not_train" else 0.0)
         asked = {*of} | self.asked[compared.work_of(answer.setting)]
         absent = [gap for gap in answer.missing if gap.candidate in asked and gap.candidate not in of]
         needed, sure = answers.reason_beside(answer, self.words), answers.caution(answer, self.words)
