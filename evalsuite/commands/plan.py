@@ -244,20 +244,16 @@ def _command_line(request: Request, case: Case) -> CommandLine:
     )
 
 
-CASE_FACTS = (
-    *("id", "framework", "model", "scale", "precision", "xla"),
-    *("batch_per_device", "strong_batch", "batch_policy"),
-)
-
-
 def _facts(request: Request, *, with_commands: bool) -> dict[str, object]:
     plan, place, options = request.plan, request.place, request.options
     flags, done = _flags(plan, english), _count_done(plan, place.store)
     left = missing_runs(plan, place.store, options.search_paths)
     estimate = prices.estimate(plan, place.store, left)
+    names = ["id", "framework", "model", "scale", "precision", "xla"]
+    names += ["batch_per_device", "strong_batch", "batch_policy"]
     cases = []
     for case in plan.cases:
-        facts = {name: getattr(case, name) for name in CASE_FACTS}
+        facts = {name: getattr(case, name) for name in names}
         facts |= {"done": done[case.id], "notes": flags.get(case.id, [])}
         if with_commands:
             facts["command"] = list(redaction.redact_words(_command_line(request, case).engine))

@@ -177,8 +177,8 @@ def _launch(
         note(say("run.stopped_as_planned", runs=stopped))
     if shown.spared:
         note(say("run.spared", runs=len(shown.spared), repeats=repeats_asked(plan.spec)))
-    spent = spec.max_device_hours is not None
-    left = missing_runs(plan, store, options.search_paths, options.criteria) if remaining.refused or spent else []
+    limited = remaining.refused or spec.max_device_hours is not None
+    left = missing_runs(plan, store, options.search_paths, options.criteria) if limited else []
     if not left:
         return Exit.DONE
     note(say("run.no_time" if remaining.refused else "run.no_hours", runs=len(left)))

@@ -190,8 +190,9 @@ class Importer:
             kept = Message("logs.scope_kept", given=said, own=known.scope)
             read = replace(read, reason=join(kept, read.reason))
         findings = (*read.findings, *(read.throughput.findings if read.throughput else ()))
-        place = str(members[0].source)
-        return Imported(source=place, run=run.id, status=read.status, reason=read.reason, findings=findings)
+        return Imported(
+            source=str(members[0].source), run=run.id, status=read.status, reason=read.reason, findings=findings
+        )
 
     def _case(self, first: _Member) -> tuple[Case, reading.Reading]:
         facts = first.facts

@@ -120,9 +120,10 @@ def test_what_is_not_known_yet_is_priced_by_what_the_spec_says(planned, tmp_path
 
     cli.main(["plan", "--spec", str(tmp_path / "lab.toml"), "--hosts", "a:8,b:8"])
 
-    # 9 cases of 2 repeats of 0.1 h: 3 at 1 node × 1, 3 at 1 × 8, 3 at 2 × 8
-    last = capsys.readouterr().out.splitlines()[-1]
+    last = capsys.readouterr().out.splitlines()[-1]  # 9 cases of 2 repeats of 0.1 h, 3 of each scale
     assert "1 h 48 min" in last and "15.00 device-hours, 2.40 node-hours" in last
+    cli.main(["plan", "--spec", str(tmp_path / "lab.toml"), "--hosts", "a:8,b:8", "--steps", "20+1000"])
+    assert "unknown" in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_a_command_for_the_reader_names_the_participants_and_leaves_the_spec_to_him():

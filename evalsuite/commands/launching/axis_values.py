@@ -11,6 +11,7 @@ from evalsuite.plan import spec, variants
 from evalsuite.plan.spec import Spec
 
 DEFAULT_PROFILE = "quick"
+OF_LENGTH = ("models", "scales", "recipes", "precision", "batch_per_device")  # axes that a run's length hangs on
 Value = TypeVar("Value")  # of an axis
 
 
@@ -23,8 +24,9 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
         text, read = arguments.batch_sizes, _split_into(spec.batch)
         given["find_batch"] = text.strip() == "max"
         given |= {} if given["find_batch"] else {"batch_per_device": read(text)}
-    if given.keys() & {"models", "protocol"}:
-        given["expected_run_s"] = None  # it is of the spec's own steps
+    told = {each for part in (base, *base.parts) for name in OF_LENGTH for each in getattr(part, name)}
+    if "protocol" in given or any(not {*given[name]} <= told for name in given.keys() & {*OF_LENGTH}):
+        given["expected_run_s"] = None  # it is of the spec's own steps and axes
     if arguments.repeats:
         given |= spec.repeats(arguments.repeats)
     whole = _lay_over(base, given, arguments.option)

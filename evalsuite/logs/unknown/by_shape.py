@@ -70,9 +70,9 @@ def read_by_shape(
     taken = join(_taken_for(shape, silent), shape.doubt, start.reason if start else None)
     accept = Message("logs.shape_accept", shape=shape.shape)
     if result.throughput is None or result.throughput.items_per_s is None:
-        said = (result.reason, taken) if given.shape == shape.shape else (taken, result.reason)  # what is accepted last
+        parts = (result.reason, taken) if given.shape == shape.shape else (taken, result.reason)
         whose = getattr(result.reason, "id", "") == "logs.log_whose" and given.shape != shape.shape
-        return replace(result, status="doubtful", reason=join(*said, accept if whose else None))
+        return replace(result, status="doubtful", reason=join(*parts, accept if whose else None))
     if given.shape == shape.shape and start is None:
         return result
     alone = numbers.facts.assumed and result.unit not in NO_ITEMS
