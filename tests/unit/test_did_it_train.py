@@ -10,8 +10,7 @@ from evalsuite.cli import main
 from evalsuite.core.errors import Exit
 from evalsuite.core.findings import LossesApart
 from evalsuite.logs.reading import read_file
-from evalsuite.report.book import board
-from evalsuite.report.book.book import Book
+from evalsuite.report.book import board, book
 from evalsuite.report.text import words
 from evalsuite.results import evaluation
 from evalsuite.results.compare import answers
@@ -142,7 +141,7 @@ def test_what_did_not_train_has_no_rank_and_no_headline(form, fault, origin, eve
     assert trained == {("honest", "trained"), ("idle", "did_not_train")}
     ranked = {entry.summary.case.framework for answer in answers.answers(found.summaries) for entry in answer.ranked}
     assert ranked == {"honest"}
-    rows = board.board(Book(evaluation=found), words.read(("en",))).sheets[0].chosen.rows
+    rows = board.board(book.Book(evaluation=found), words.read(("en",))).sheets[0].chosen.rows
     assert [row.framework for row in rows] == ["honest", "idle"]
 
 
