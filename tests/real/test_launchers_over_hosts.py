@@ -46,7 +46,7 @@ STARTED = {
     "paddle.distributed.launch of 1.8": Started(
         words=launchers.paddle_launch_2020, needs="paddlepaddle==1.8.5", tells=OF_PADDLE_2020
     ),
-    "oneflow.distributed.launch": Started(words=launchers.oneflow_launch, needs="oneflow", tells=OF_TORCH),
+    "oneflow.distributed.launch": Started(words=launchers.oneflow_launch, needs="oneflow==0.9.0", tells=OF_TORCH),
     "mpirun": Started(words=launchers.mpirun, spawn="once", tells=OF_MPI),
     "horovodrun": Started(words=launchers.horovodrun, needs="horovod==0.28.1", spawn="once", tells=OF_HOROVOD),
     "horovodrun by MPI": Started(
@@ -69,6 +69,7 @@ SOURCES = {  # their launchers are Python, and need nothing of what their wheels
     "horovod==0.28.1": ("horovodrun", "horovod.runner.launch", "run_commandline"),
     "bluefog==0.3.0": ("bfrun", "bluefog.run.run", "main"),
     "deepspeed==0.3.1": ("deepspeed", "deepspeed.launcher.runner", "main"),
+    "oneflow==0.9.0": ("oneflow", "oneflow.distributed.launch", "main"),
     "paddlepaddle==1.8.5": ("paddle", "paddle.distributed.launch", "launch"),
 }
 NEEDED = ("setuptools==65.5.0", "wheel==0.45.1", "six==1.17.0", "cloudpickle==3.1.1", "psutil==6.1.1", "PyYAML==6.0.2")
@@ -88,6 +89,7 @@ INSTEAD = {  # of what the launchers import and do not start, by file
         "torch/utils/cpp_extension.py": "class BuildExtension:\n    with_options = classmethod(lambda own, **_: own)\n",
         "../../../bin/pdsh": sources.text("launchers_pdsh.py.in"),  # where this machine has none
     },
+    "oneflow": {"oneflow/__init__.py": ""},
     "paddlepaddle": {
         "paddle/__init__.py": "",
         "paddle/fluid/__init__.py": "from paddle.fluid import core\n",
@@ -110,15 +112,16 @@ def of_source(wanted: str) -> str | None:
     for file, text in INSTEAD[name].items():
         (packages / file).parent.mkdir(parents=True, exist_ok=True)
         (packages / file).write_text(text)
-    wheel = name == "paddlepaddle"
+    wheel = name in ("oneflow", "paddlepaddle")
     how = ("--only-binary", ":all:", "--python-version", "3.8") if wheel else ("--no-binary", name)
     source = ("download", "-q", "--no-deps", "--no-build-isolation", *how, "-d", place, wanted)
     for words in (("install", "-q", *NEEDED), source):
         if subprocess.run([python, "-m", "pip", *words], capture_output=True).returncode:
             return None
     if wheel:
-        with zipfile.ZipFile(next(place.glob("*.whl"))) as archive:
-            archive.extractall(packages, [each for each in archive.namelist() if "paddle/distributed/" in each])
+        with zipfile.ZipFile(file := next(place.glob("*.whl"))) as archive:
+            archive.extractall(packages, [each for each in archive.namelist() if "/distributed/" in each])
+        file.unlink()  # OneFlow's is of 1 GB
     else:
         shutil.unpack_archive(place / f"{name}-{version}.tar.gz", place, filter="data")
         kept = shutil.ignore_patterns("torch") if name != "deepspeed" else None
