@@ -57,7 +57,7 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     ranks = [json.loads(file.read_text())["node_rank"] for file in tmp_path.glob("runs/*-4x1/r0/environment.*.json")]
     assert sorted(ranks) == [0, 1, 2, 3]
     status = json.loads(output_of(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
-    assert (status["runs"], status["done"], status["failed"]) == (2, 2, 0)
+    assert (status["runs"], status["done"], status["failed"]) == (3, 3, 0)
 
 
 @pytest.mark.parametrize("nodes", [2, 3])
