@@ -123,7 +123,7 @@ def structure(report: Path) -> dict[str, list]:
         "cases": [summary["case"]["id"] for summary in document["summaries"]],
         "of each": [sorted(summary) for summary in document["summaries"]],
         "verdicts": [(verdict["criterion"], sorted(verdict)) for verdict in document["verdicts"]],
-        "sections": re.findall(r'<section[^>]* id="([^"]+)"', (report / "report.html").read_text()),
+        "sections": re.findall(r'<section[^>]* id="?([^" >]+)', (report / "report.html").read_text()),
     }
 
 
