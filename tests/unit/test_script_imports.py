@@ -82,10 +82,9 @@ def test_an_image_is_asked_once_and_what_it_lacks_is_named(checkout, tmp_path, d
     code = cli.main(["doctor", "--spec", str(tmp_path / "spec.toml"), "--json"])
 
     (check,) = json.loads(capsys.readouterr().out)["checks"]
-    assert (code, check["state"]) == (Exit.USAGE, "missing")
+    assert (code, check["state"], check["name"][:17]) == (Exit.USAGE, "missing", "Paddle_of_the_lab")
     assert docker.with_name("docker.asked").read_text() == "lab/paddle:1\n"
     assert "lab/paddle:1 lacks easydict, its_own_op, visualdl" in check["detail"]
-    assert check["name"].startswith("Paddle_of_the_lab/")
     assert check["remedy"] == "evalsuite env image paddlepaddle/paddleclas-resnet50"
     docker.write_text("#!/bin/sh\nexit 125\n")
     runner.image_packages.cache_clear()
@@ -106,16 +105,15 @@ def test_a_run_whose_image_lacks_an_import_is_not_started(checkout, tmp_path, do
     assert docker.with_name("docker.asked").read_text() == "lab/paddle:1\n"
 
 
-def test_the_layer_of_an_image_adds_what_is_lacking_and_ends_at_what_nobody_has(capsys, monkeypatch):
+def test_the_layer_of_an_image_adds_what_is_lacking_and_ends_at_what_nobody_has(capsys):
     assert cli.main(["env", "image", "ngc_pytorch/bert-base"]) == Exit.DONE
 
     head, *lines = capsys.readouterr().out.splitlines()
     added = {line.split("'")[1]: line.rpartition(" || ")[2] for line in lines}
     assert head == "FROM nvcr.io/nvidia/pytorch:21.11-py3"
-    assert {"apex", "fused_lamb_CUDA", "h5py", "lddl", "torch"} <= added.keys()
+    assert {"fused_lamb_CUDA", "apex"} <= added.keys() and added["h5py"].endswith("--no-cache-dir h5py==3.11.0")
     assert added["lddl"].startswith(
         "python3 -m pip install --no-cache-dir git+https://github.com/NVIDIA/LDDL@e4006d2bad"
     )
-    assert added["h5py"].startswith("python3 -m pip install --no-cache-dir h5py==")
     assert added["torch"] == added["apex"].replace("apex", "torch") == "{ echo lacking: torch >&2; exit 1; }"
     assert cli.main(["env", "image", "bluefog"]) == Exit.USAGE and "names no image" in capsys.readouterr().err
