@@ -1,7 +1,6 @@
 """Each launcher's own program over played hosts of two ranks each: what every process is told of its place.
 
-The node agent of each host starts it, as an evaluation does; no framework trains (tests/real/test_clusters.py has those
-that do). The environments are those of the cache; a launcher that is in none of them is skipped by name.
+The node agent of each host starts it, as an evaluation does; no framework trains (tests/real/test_clusters.py).
 """
 
 import itertools
