@@ -161,7 +161,7 @@ def check_spelling(facts: Mapping[str, str]) -> None:
 
 def is_whole(text: str, least: int) -> bool:
     number = whole(text)
-    return number is not None and number >= least
+    return number is not None and least <= number < 10**9  # more is no count of devices, items or steps
 
 
 def stated(pairs: Iterable[tuple[str, str]], who: Path | str = USER) -> Facts:
