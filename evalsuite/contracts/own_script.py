@@ -17,7 +17,7 @@ from evalsuite.contracts.dialect import Unit
 from evalsuite.core import files, placeholders
 from evalsuite.core.decode import Constraint, From, Mistake, Word, decode, message, read_toml, refusal
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
-from evalsuite.core.messages import Message
+from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import UNKNOWN, Case, Device, Precision
 
 EXAMPLE = "docs/adding-a-framework.md"
@@ -167,7 +167,10 @@ def read(file: Path) -> list[Adapter]:
     for script in scripts:
         if isinstance(models, list) and len(models) > 1 and script.model not in models:
             raise EvalsuiteError.of("core.own_model", path=file, name=script.name, models=models)
-    return [adapter(script, file, model) for script in scripts]
+    try:
+        return [adapter(script, file, model) for script in scripts]
+    except (OSError, ValueError) as error:  # a file of requirements, or a quotation without an end
+        raise EvalsuiteError(message("no_toml", path=file, error=message_of(error), example=EXAMPLE)) from error
 
 
 def adapter(script: Script, file: Path, model: str | None = None) -> Adapter:
@@ -222,8 +225,7 @@ def _pins(script: Script, file: Path) -> tuple[str, ...]:
     if not isinstance(script.requirements, str):
         return script.requirements
     listed = files.read_text(_place(file, script.requirements)).splitlines()
-    pins = (line.partition("#")[0].strip() for line in listed)
-    return tuple(pin for pin in pins if pin)
+    return tuple(filter(None, (line.partition("#")[0].strip() for line in listed)))
 
 
 def _words(script: Script, file: Path) -> tuple[str, ...]:

@@ -194,15 +194,13 @@ def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterato
 def scratch(purpose: str) -> Iterator[Path]:
     """A temporary folder. Raises EvalsuiteError where none can be made."""
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f"evalsuite-{purpose}-"))
+        folder = tempfile.TemporaryDirectory(prefix=f"evalsuite-{purpose}-", ignore_cleanup_errors=True)
     except OSError as error:
         raise EvalsuiteError.of(
             "core.temporary_folder", path=error.filename or "temporary folder", error=error
         ) from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with folder as name:
+        yield Path(name)
 
 
 def open_own(path: str, flags: int) -> int:

@@ -74,8 +74,9 @@ def redact_words(line: Sequence[str]) -> tuple[str, ...]:
         if name == _OF_OPTION:
             whole = whole[:start] + "\0" * (end - start) + whole[end:]
     begins = itertools.accumulate((len(word) + 1 for word in line), initial=0)
-    known = (whole[begin : begin + len(word)] for begin, word in zip(begins, line, strict=False))
-    line = [re.sub("\0+", _mark(_OF_OPTION), word) for word in known]
+    line = [
+        re.sub("\0+", _mark(_OF_OPTION), whole[at : at + len(word)]) for at, word in zip(begins, line, strict=False)
+    ]
     return tuple(
         _mark(before)
         if (before.startswith("-") or "_" in before)
@@ -122,11 +123,11 @@ def is_issued(text: str) -> bool:
 
 def mask_secrets(text: bytes) -> bytes:
     """*text* with `*` over each byte of a secret: lengths and places stay."""
-
-    def hide(secret: str, _: str) -> str:
-        return re.sub(rb"[^\r\n]", b"*", secret.encode("utf-8", "surrogateescape")).decode()
-
-    return _redact(text.decode("utf-8", "surrogateescape"), hide).encode("utf-8", "surrogateescape")
+    starred = _redact(
+        text.decode("utf-8", "surrogateescape"),
+        lambda secret, _: re.sub(rb"[^\r\n]", b"*", secret.encode("utf-8", "surrogateescape")).decode(),
+    )
+    return starred.encode("utf-8", "surrogateescape")
 
 
 def _places(text: str) -> list[tuple[int, int, str]]:

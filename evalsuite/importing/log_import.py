@@ -4,6 +4,7 @@ What a log does not say comes from the user, or a pattern over its path. A run i
 bytes are never a second run. Where path and log contradict each other the log is left out.
 """
 
+import contextlib
 import itertools
 import os
 import re
@@ -303,12 +304,9 @@ def compare_facts(source: str, there: RunFolder, facts: Facts) -> Imported:
 def contents(store: Store) -> dict[Content, RunFolder]:
     folders: dict[Content, RunFolder] = {}
     for folder in store.finished():
-        try:
-            copies = folder.command().imported
-        except EvalsuiteError:
-            continue  # `report` names it
-        if copies:
-            folders[tuple(sorted(copy.sha256 for copy in copies))] = folder
+        with contextlib.suppress(EvalsuiteError):  # `report` names it
+            if copies := folder.command().imported:
+                folders[tuple(sorted(copy.sha256 for copy in copies))] = folder
     return folders
 
 

@@ -178,8 +178,7 @@ def _figure(
 
 def _items(unit: str) -> str:
     name = re.sub(r"/s(?:ec(?:ond)?)?$", "", unit.strip().lower())
-    if name in ("sequence", "sentence", "image", "sample", "token", "word"):
-        name += "s"
+    name += "s" if f"{name}s" in ITEMS else ""
     if name not in ITEMS:
         known, told = tuple(f"{items}/s" for items in ITEMS), {"name": unit} if name else {}
         raise ValueError(Message(f"importing.row_{'unit' if name else 'no_unit'}", names=known, **told))
@@ -187,11 +186,8 @@ def _items(unit: str) -> str:
 
 
 def _by_case(figures: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
-    groups: dict[Case, dict[str, list[_Figure]]] = {}
-    for figure in figures:
-        groups.setdefault(figure.case, {}).setdefault(figure.items, []).append(figure)
-    for case, units in groups.items():
-        for items, members in units.items():
+    for case, those in by_key((figure.case, figure) for figure in figures).items():
+        for items, members in (units := by_key((figure.items, figure) for figure in those)).items():
             yield case if len(units) == 1 else _with(case, "unit", items), members
 
 

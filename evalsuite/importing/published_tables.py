@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalsuite.core import files, paths
+from evalsuite.core import decode, files, paths
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.messages import Message, message_of
 from evalsuite.importing.histories import MOST_NAMED, choose, is_log
@@ -74,6 +74,10 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
             if any(row[number : number + 1] not in ([], [""]) for _, row in cells):
                 raise ValueError(Message("importing.column_nameless", number=number + 1))
         at, unit = _places(file, header, tag)
+        rates = {name: place for place, name in enumerate(header) if name.lower() in COLUMNS["throughput"] and not tag}
+        for line, row in cells:
+            if len({decode.number(row[place].strip()) for place in rates.values() if place < len(row)} - {None}) > 1:
+                raise EvalsuiteError.of("importing.column_twice", file=f"{file}:{line}", name=" = ".join(rates))
     except csv.Error as error:
         where = {"path": file, "line": first + reader.line_num}
         raise EvalsuiteError.of("importing.table_csv_line", **where, error=error) from error

@@ -37,7 +37,8 @@ DEVICES = frozenset({"devices", "world_size", "listed_devices", "devices_per_nod
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
 # dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
 _MESH = re.compile(
-    rb"\b(?:pp=(\d+), )?dp_replicate[=:] ?(\d+), dp_shard[=:] ?(\d+), cp[=:] ?(\d+), tp[=:] ?(\d+)(?:, pp[=:] ?(\d+))?"
+    rb"\b(?:pp=%b, )?dp_replicate[=:] ?%b, dp_shard[=:] ?%b, cp[=:] ?%b, tp[=:] ?%b(?:, pp[=:] ?%b)?"
+    % ((rb"(\d{1,9})",) * 6)
 )
 # Using GPUs 0, 1 · gpu device = 0 · CUDA_VISIBLE_DEVICES: [0,1] (= of a launcher may be of one process)
 # n_gpu: 1, distributed training: False · Using 2 GPUs · Training on 2 GPUs · gpu_ids='0,1' · GPUS: (0,)
@@ -48,7 +49,7 @@ _LISTED = re.compile(
 )
 _IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token|word)")
 # facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower
-_OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d+)\s+effective batch size: (\d+)")
+_OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d{1,9})\s+effective batch size: (\d{1,9})")
 _BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
 _BEFORE = r"(?:(?<![A-Za-z_] )|(?<=info )|(?<=using )|(?<=with )|(?<=the ))"  # no "eval batch size"
 _TRANSLATION = r"(?:[ \t]?/[ \t]?(?=[^\x00-\x7f])[^\r\n:=]{1,90})?"
@@ -206,7 +207,7 @@ _RESUMED = re.compile(
 
 _INF = (b"inf", b"Inf", b"INF")
 _NOT_FINITE = (b"nan", b"NaN", b"NAN", *(lead + word for lead in (b" ", b":", b"=", b"'") for word in _INF))
-_COUNTER = re.compile(rb"\bconsumed samples:\s*(\d+)\b[^\r\n]{0,200}?\bglobal batch size:\s*(\d+)")
+_COUNTER = re.compile(rb"\bconsumed samples:\s*(\d{1,18})\b[^\r\n]{0,200}?\bglobal batch size:\s*(\d{1,9})\b")
 _SIGN = r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|-?nan\b|[-+]?inf\b)"
 
 
@@ -434,7 +435,7 @@ class CollectiveLines:
 
 # Epoch 1: 100%|██████████| 14/14 [04:02<00:00, 17.64s/it, loss=88]
 # Epoch 1: 15it [04:02, 18.76s/it, loss=88]: tqdm drops a total that was passed
-_NEXT = re.compile(rb"100%\|[^|\r\n]*\| *(\d+)/\1 \[[^\r\n]*[\r\n]+(?P<name>[^\r\n|]*?)(?P<count>\d+)it \[")
+_NEXT = re.compile(rb"100%\|[^|\r\n]*\| *(\d{1,18})/\1 \[[^\r\n]*[\r\n]+(?P<name>[^\r\n|]*?)(?P<count>\d{1,18})it \[")
 _WORD = re.compile(rb"[A-Za-z]+")
 
 

@@ -256,7 +256,7 @@ def read_bar(match: Match[bytes]) -> Fields | None:
 
 def _count(text: bytes) -> int:
     """Of 61, 7.00 and 12.3k, as tqdm writes them with unit_scale."""
-    return int(text) if text.isdigit() else round(words.read_number(text) or 0.0)
+    return round(min(words.read_number(text) or 0.0, 1e18))
 
 
 def _counts_items(unit: bytes) -> bool:

@@ -115,7 +115,7 @@ def read_number(text: bytes) -> float | None:
     if text.replace(b".", b"", 1).isdigit():
         return float(text)
     if days := re.match(rb"(\d+) days?, ", text):
-        return 86_400 * int(days[1]) + (read_number(text[days.end() :]) or 0.0)
+        return 86_400 * float(days[1]) + (read_number(text[days.end() :]) or 0.0)
     if re.search(rb"[Ddhs\x80-\xff]", text):
         units = _PART_OF_TIME.findall(text)
         return math.fsum(float(part) * _PART_S[unit] for part, unit in units)
