@@ -4,7 +4,7 @@ import argparse
 import functools
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import note, print_json, table
@@ -23,7 +23,6 @@ from evalsuite.plan import data_sets, plan, spec
 from evalsuite.plan.repositories import Repository, known, named
 from evalsuite.rehearsal import tables as rehearsal
 
-Thing = TypeVar("Thing")
 Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the recipe
 
 
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.SOME_FAILED if failed else Exit.DONE
 
 
-def _print_each(things: Mapping[str, Thing], make: Callable[[Thing], object]) -> int:
+def _print_each(things: Mapping[str, Any], make: Callable[[Any], object]) -> int:
     """Name and what was made of it, a line each; gives how many could not be made."""
     failed = 0
     for name, thing in things.items():

@@ -75,29 +75,27 @@ def _find_again(words: Sequence[str], request: Request) -> list[Run]:
     """
     plan, store = request.plan, request.place.store
     finished = {run: store.folder(run) for run in filter(store.ended(), plan.runs)}
-    found = ((run, runner.find_change(folder, plan.recipe(run.case))) for run, folder in finished.items())
-    changed = {run: why for run, why in found if why}
+    why = {run: runner.find_change(folder, plan.recipe(run.case)) for run, folder in finished.items()}
+    changed = [run for run in finished if why[run]]
     chosen: list[Run] = []
     for word in words:
         matching = [run for run in finished if word in (run.id, run.case.id)]
         if word == "changed":
-            matching = [*changed]
+            matching = changed
         elif word == "failed":
             matching = [run for run, folder in finished.items() if not _is_valid(folder, request.options)]
         elif not matching:
             near = did_you_mean(word, [case.id for case in plan.cases], cutoff=0.4)
-            example = plan.cases[0].id if plan.cases else "CASE"
-            raise EvalsuiteError.of("launch.redo", name=word, example=example, near=near)
+            raise EvalsuiteError.of("launch.redo", name=word, near=near)
         chosen += [run for run in matching if run not in chosen]
     if old := [run for run in changed if run not in chosen]:
-        raise EvalsuiteError.of("launch.redo_changed", n=len(old), run=old[0].id, why=changed[old[0]], runs=store.root)
+        raise EvalsuiteError.of("launch.redo_changed", n=len(old), run=old[0].id, why=why[old[0]], runs=store.root)
     return chosen
 
 
 def _is_valid(folder: RunFolder, options: Options) -> bool:
-    if not folder.outcome().ended_well:
-        return False
-    return measuring.measure(folder, options.search_paths, paths.cache() / "measurements").measurement.counts
+    measured = measuring.measure(folder, options.search_paths, paths.cache() / "measurements").measurement
+    return measured.counts and folder.outcome().ended_well
 
 
 def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan: None) -> tuple[Plan, Exit]:

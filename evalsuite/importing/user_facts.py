@@ -104,9 +104,8 @@ def merge_facts(*said: tuple[str, Mapping[str, str]]) -> Facts:
             first, known = merged.setdefault(name, (who, value))
             same = known.lower() == value.lower() or (whole(known) is not None and whole(known) == whole(value))
             of = {_word(known): value, _word(value): known} if name == "precision" and not same else {}
-            if exact := [
-                more for word, more in of.items() if re.fullmatch(rf"(\w+_|pure)?{re.escape(word)}(_\w+)?", _word(more))
-            ]:
+            forms = ((rf"(\w+_|pure)?{re.escape(word)}(_\w+)?", more) for word, more in of.items())
+            if exact := [more for form, more in forms if re.fullmatch(form, _word(more))]:
                 merged[name] = (who, exact[0])  # bf16: it may be pure_bf16 or amp-bf16
             elif not same:
                 raise ValueError(

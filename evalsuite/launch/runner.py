@@ -288,14 +288,18 @@ def _command(
 def find_change(folder: RunFolder, recipe: Recipe) -> Message | None:
     """What of the run in *folder* is another now than when it was made: its script, or its command."""
     made, case = folder.command(), folder.run().case
-    script = next((Path(word) for word in made.command if word.endswith(".py") and Path(word).is_file()), None)
+    if not made.command or recipe.refusal(case):
+        return None
+    argv = redaction.redact_words(recipe.command_of(case).argv)
+    script = next(
+        (Path(word) for word in (*argv, *made.command) if word.endswith(".py") and Path(word).is_file()), None
+    )
     if script and made.script_sha256 not in (None, files.sha256(script)):
         return Message("launch.changed_script", path=script)
-    if made.container or not made.command or recipe.refusal(case):
-        return None
-    words = "\0".join(redaction.redact_words(recipe.command_of(case).argv))
-    pattern = ".*".join(map(re.escape, re.split(r"\{\w+\}", words)))  # what the plan and the agents fill in
-    return None if re.search(rf"(?s){pattern}\Z", "\0".join(made.command)) else Message("launch.changed_command")
+    bare = ("\0".join(re.sub(r"^/.*/", "", word) for word in words) for words in (argv, made.command))  # moved folders
+    pattern = ".*".join(map(re.escape, re.split(r"\{\w+\}", next(bare))))  # what the plan and the agents fill in
+    same = made.container or re.search(rf"(?s){pattern}\Z", next(bare))
+    return None if same else Message("launch.changed_command")
 
 
 def _engine_said(file: Path) -> str:
