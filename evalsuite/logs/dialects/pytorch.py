@@ -1,4 +1,4 @@
-"""Lightning, fairseq before 0.9, pytorch-cifar, wordplay. PyTorch's others: data/dialects/pytorch.toml."""
+"""Lightning, pytorch-cifar, wordplay. PyTorch's others: data/dialects/pytorch.toml."""
 
 import functools
 import re
@@ -46,15 +46,6 @@ def _cifar_epoch(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     }
 
 
-_NAMED = b"train_inner "
-
-
-def _unnamed(match: "re.Match[bytes]") -> Mapping[str, bytes] | None:
-    """Of fairseq before 0.9, without a logger's name: the rate counts otherwise since."""
-    before = match.string[max(0, match.start() - len(_NAMED)) : match.start()]
-    return None if before == _NAMED else match.groupdict()
-
-
 _dialect = functools.partial(Dialect, framework="pytorch", scope="global")
 
 DIALECTS = (
@@ -80,33 +71,6 @@ DIALECTS = (
         second=PastTotal,
         yields_to=("nemo_dllogger",),
         notes="The rate is a mean since the epoch began (tqdm with smoothing=0) and flips to s/it below one step a second.",
-    ),
-    _dialect(
-        name="fairseq_2018",
-        title="fairseq, before 0.9",
-        unit="tokens/s",
-        averaging="cumulative",
-        steps_restart="epoch",
-        zero_based=True,
-        mean_since=1,
-        evaluation_inside=True,
-        step=line(
-            rb"\| epoch (?P<epoch>\d+):? +(?P<step>\d+) / (?P<of>\d+) loss=(?P<loss>[-+\d.eE]+|-?nan|-?inf)[, ][^\r\n]*?"
-            rb"\bwps=(?P<rate>[\d.e+]+), ",
-            b"| epoch 001:    500 / 1891 loss=11.346, nll_loss=10.678, ppl=1637.83, wps=53351, ups=0.5, wpb=104872, "
-            b"bsz=5322, num_updates=495, lr=9.90876e-05, gnorm=1.507, clip=0%, oom=0, loss_scale=2.000, wall=973, train_wall=840",
-            "facebookresearch/fairseq@e6422528da:fairseq/progress_bar.py, simple_progress_bar; the mean is that of "
-            "fairseq/meters.py, TimeMeter, which train.py begins anew with each epoch",
-            fields=_unnamed,
-        ),
-        evaluation=line(
-            rb"\| epoch \d+ \| valid on ",
-            b"| epoch 001 | valid on 'valid' subset | valid_loss 8.11425 | valid_nll_loss 6.8834 | valid_ppl 118.06 | num_updates 600",
-            "facebookresearch/fairseq@e6422528da:train.py, validate()",
-        ),
-        yields_to=("fairseq",),
-        notes="Tokens of all workers, a mean since the epoch began, without its first batch; a validation within the epoch is inside. "
-        "An update that overflowed is counted as a step.",
     ),
     _dialect(
         name="pytorch_cifar",

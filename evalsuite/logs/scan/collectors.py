@@ -169,7 +169,7 @@ class FactCollector:
                     self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
             if "bare_batch" in self.said or DEVICES.isdisjoint(self.said):
                 head = text[: next((match.start() for match, _ in matches(text, self.dialect.step)), len(text))]
-                signs = ((name, match[0]) for name, sign in _forms("processes") if (match := sign.search(head)))
+                signs = ((name, seen[0]) for name, sign in _forms("processes") if (seen := sign.search(head)))
                 self.said |= itertools.islice(signs, 1)
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):

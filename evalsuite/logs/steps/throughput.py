@@ -89,7 +89,8 @@ def throughput(
         candidates = [*candidates[1:], candidates[0]]
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     own = method not in CLOCKS
-    rough = _roughness(chosen, tick_s, own) if tick_s else 0.0
+    timed = [step.seconds for step in chosen.reports if step.seconds] if tick_s else []
+    rough = (tick_s or 0.0) / math.fsum(timed) if timed and (own or len(timed) < FEWEST_REPORTS) else 0.0
     if value is None or (own and rough > HOPELESS):
         return None, chosen.complete
     clocks = {STAMPS: stamped, ARRIVALS: arrived, **(printed if whole else {})}
@@ -145,12 +146,6 @@ def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Findin
     slowest = Timing(span=replace(chosen, reports=reports), method=ARRIVALS)
     slower = slowest.value if len(slowest.seconds) >= 2 else None
     return slower if slower is not None and value <= slower * (1 + DISAGREE) else None
-
-
-def _roughness(chosen: Span, tick_s: float, own: bool) -> float:
-    """Relative error of the times of the script's *own* coarse clock; many of them tell it themselves."""
-    seconds = [step.seconds for step in chosen.reports if step.seconds]
-    return tick_s / math.fsum(seconds) if seconds and (own or len(seconds) < FEWEST_REPORTS) else 0.0
 
 
 def _implied_batch(stamped: Timing) -> tuple[float, bool] | None:

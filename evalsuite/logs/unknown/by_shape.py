@@ -1,11 +1,12 @@
 """Reads a log by the heaviest group of its lines that has a counter and a time, where no dialect does."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from evalsuite.contracts.dialect import NO_ITEMS
+from evalsuite.contracts.dialect import NO_ITEMS, Scope
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
 from evalsuite.logs.judging import Reading, judge
@@ -15,6 +16,7 @@ from evalsuite.logs.text.records import Arrival
 from evalsuite.logs.unknown.groups import Group, groups
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
+from evalsuite.logs.unknown.words import OF_ONE
 
 
 def read_by_shape(
@@ -55,7 +57,7 @@ def read_by_shape(
     except Unreadable as error:
         return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))
     result = asked = silent
-    for variant in _variants(run, shape.roles.keys()):
+    for variant in _variants(run, shape.roles):
         numbers = over_all(compute_numbers(variant))
         if variant.dialect.scope == "auto" and numbers.facts.devices not in (None, 1):
             continue  # whose rate it is, is asked
@@ -88,12 +90,14 @@ def _taken_for(shape: Group, silent: Reading) -> Message:
     return Message("logs.read_by_shape", **told)
 
 
-def _variants(run: Pass, said: Collection[str]) -> Iterator[Pass]:
+def _variants(run: Pass, said: Mapping[str, str]) -> Iterator[Pass]:
     """By the tokens of a step, as it stands, as of all devices, and in steps: what counts items says more."""
     if (tokens := run.said.get("argued_tokens")) and "rate" not in said:
         yield replace(run, dialect=replace(run.dialect, unit="tokens/s"), said={**run.said, "global_batch": tokens})
     yield run
     steps = not run.dialect.per_epoch and ("step" in said or "seconds" in said)
     others = [in_steps(run)] if steps else []
-    whole = [replace(run, dialect=replace(run.dialect, scope="auto"))] if run.dialect.scope == "unstated" else []
-    yield from (*whole, *others)
+    if run.dialect.scope == "unstated":
+        scopes: tuple[Scope, ...] = ("auto", "per_device") if re.search(OF_ONE, said.get("rate", "")) else ("auto",)
+        yield from (replace(run, dialect=replace(run.dialect, scope=scope)) for scope in scopes)  # the last of several
+    yield from others

@@ -337,11 +337,20 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     chosen |= found.unix
     pattern = pattern_of(chosen, names, texts[0].find(b"\n"))
     made = declare(pattern, middle, fields, unit=unit, scope=scope, restart=found.restarts)
+    if not names and not _finds(made.step[0].compiled, texts, chosen):
+        return replace(clocked, lacks=_UNCLEAR)
     made = replace(made, per_epoch=per_epoch, epochs_are_steps=per_epoch)
     whole = coarse or timed == "elapsed whole"
     made = replace(made, clock_s=float(whole), trust_stamps=not coarse)
     made = replace(made, averaging="cumulative") if whole else made
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds"))
+
+
+def _finds(pattern: Pattern[bytes], texts: Sequence[bytes], chosen: roles.Chosen) -> bool:
+    """Does *pattern* find in nearly all lines the numbers of which it was made?"""
+    found = enumerate(map(pattern.search, texts))
+    told = [m and all(m[name].startswith(at[place].text) for name, at in chosen.items()) for place, m in found]
+    return sum(map(bool, told)) >= ALIKE * len(told)
 
 
 def scale_to_groups(
@@ -421,6 +430,9 @@ def _common(texts: Iterable[bytes], *, backwards: bool = False) -> bytes:
         size += 1
     same = ends[0][:size]
     if backwards:
+        spoken = {match[1] if (match := re.search(rb"([A-Za-z_]+)[=: ]*$", text)) else b"" for text in cut}
+        if not same and len(spoken) == 1 and b"" not in spoken:  # wps=12811 beside wps 12876
+            return spoken.pop() + rb"[=:\s]*"
         cut_within = any(re.match(rb"[A-Za-z_]", text[size : size + 1]) for text in ends)
         same = re.sub(rb"^[A-Za-z_]+", b"", same[::-1]) if cut_within else same[::-1]
         match = re.search(rb"[A-Za-z_/()\[ ]*[^A-Za-z\d\n]*$", same)

@@ -113,7 +113,8 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     epochs = next((c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c)), None)
     step, restarts = _find_counter(columns, epochs)
     if step is None:
-        shares = (c for c in columns.values() if c[0].tail.strip() == b"/" and c[0].lead.rstrip().endswith(b"["))
+        others = (c for c in columns.values() if not words.EPOCH.search(c[0].label))
+        shares = (c for c in others if c[0].tail.strip() == b"/" and c[0].lead.rstrip().endswith(b"["))
         samples = next((c for c in shares if _is_whole(c) and _rises(c)), None)  # Epoch: 0 [ 6144000/12800000 (15%)]
         counted = {"consumed": samples, "epoch": None if samples else epochs}
         return {name: column for name, column in counted.items() if column and _rises(column)}, False
@@ -172,10 +173,12 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         if usual > most or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told:
             continue
         of = ordered[place + 1] if share and not second and place + 1 < len(ordered) else []
+        ends = [before for before, after in pairwise(values_of(column)) if after < before]
+        filled = all(end > whole / 2 for whole in values_of(of)[:1] for end in ends)  # no improve 1/10
         if (
             (falls > len(steps) / 4 and not told)
             or len(rising) < (FEWEST if falls else 1)
-            or (not named and not _is_filled(column, of))
+            or (not named and not filled)
         ):
             continue
         if not falls or often >= REGULAR * len(rising):
@@ -194,12 +197,6 @@ def counts_samples(step: Column, columns: Columns) -> bool:
     usual = Counter(_differences(step)).most_common(1)[0][0]
     in_percent = any((c[0].lead, c[0].tail[:2]) == (b" (", b"%)") for c in columns.values())
     return step[0].lead.endswith(b"[") and in_percent and usual >= LEAST_SAMPLES and usual % BATCH == 0
-
-
-def _is_filled(column: Column, of: Column) -> bool:
-    """Does it begin anew only after most of what it counts to, in all? (no improve 1/10)"""
-    ends = [before for before, after in pairwise(values_of(column)) if after < before]
-    return all(end > whole / 2 for whole in values_of(of)[:1] for end in ends)
 
 
 def _find_outer(columns: Columns, counter: Column) -> Column | None:
@@ -354,11 +351,11 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     if interval and (mean := next((c for c in means if not c[0].clock and is_running_mean(c, counter)), None)):
         chosen["mean_s"] = mean
         return "mean"
-    passed = next((c for c in plain if words.TIME.search(c[0].label) and _rises(c) and c not in per_step), None)
-    clock = stamps or [value * passed[0].unit_s for value in values_of(passed)] if passed else stamps
-    others = [column for column in plain if column is not passed]
+    begun = next((c for c in plain if words.TIME.search(c[0].label) and _rises(c) and c not in per_step), None)
+    clock = stamps or ([value * begun[0].unit_s for value in values_of(begun)] if begun else None)
+    others = [column for column in plain if column is not begun]
     if clock and interval and (agreeing := _find_agreeing(others, clock, interval, per_step)):
-        name, chosen[name] = agreeing if stamps or not passed else ("elapsed_s", passed)
+        name, chosen[name] = agreeing if stamps or not begun else ("elapsed_s", begun)
         return "elapsed" if name == "elapsed_s" else name
     if per_step and not _MEAN.search(per_step[0][0].words):
         chosen["seconds"] = per_step[0]

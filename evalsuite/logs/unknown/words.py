@@ -47,18 +47,19 @@ EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
 LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
 _LABELS = map(re.compile, _WORDS["label"].values())
 COST, COUNTER, REPEATED, EPOCH, TIME, PART, WHOLE, SPEED, CONSUMED, PER_STEP, STAMP = _LABELS
-_EACH, _SECOND = _WORDS["device"].values()
+_EACH, _SECOND, OF_ONE = _WORDS["device"].values()
 RATE = re.compile(
     r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
     + "|".join(f"(?P<u{place}>{words})" for place, words in enumerate(ITEMS.values()))
     + rf")(?:[ _]?(?:/|per)[ _]?{_EACH}(?=\W|_))?(?:[ _]?/[ _]?|[ _]?per[ _]?|_){_SECOND}(?:$|[^a-z])"
     + rf"|(?:^|[^a-z])(?P<short>{'|'.join(SHORT)})(?:$|[^a-z])"
+    + rf"|(?:^|[^a-z])(?P<noun>(?!{_WORDS['no_items']})[a-z]{{4,}}s)/{_SECOND}$"
 )
 
 
 def items_of(rate: re.Match[str]) -> str:
     long = (name for place, name in enumerate(ITEMS) if rate[f"u{place}"])
-    return str(SHORT[rate["short"]] if rate["short"] else next(long))
+    return f"{rate['noun']}/s" if rate["noun"] else str(SHORT[rate["short"]] if rate["short"] else next(long))
 
 
 MEAN = re.compile("avg|mean|running")
