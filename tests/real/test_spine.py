@@ -81,8 +81,8 @@ def test_after_a_round_a_provisional_page_is_there_and_a_killed_compare_leaves_i
     assert f"provisional page: {page}" in said
     provisional = page.read_text()
     assert re.search("provisional: .*1.* of .*3.* runs", provisional)
-    assert re.search("Provisional: .*1.* of .*3.* planned runs have ended", provisional)
-    assert re.search("阶段性结果：计划的.*3.*次运行已结束.*1.*次", provisional)
+    assert re.search("Provisional: .*1.* of .*3.* planned runs are here", provisional)
+    assert re.search("阶段性结果：计划的.*3.*次运行现有.*1.*次", provisional)
 
     assert cli.main(words(tmp_path, repeats="3")) == Exit.DONE
     assert "2 of 3 runs to do" in capsys.readouterr().err

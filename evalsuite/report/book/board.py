@@ -131,9 +131,9 @@ class BoardSheet:
 
     @property
     def curves(self) -> Mapping[str, BoardRow]:
-        """Series → the row of its largest scale, of those measured at several."""
-        rows = (row for table in self.tables for row in table.rows if row.summary and len(row.curve) > 1)
-        return {row.summary.case.series: row for row in rows if row.summary}
+        """Name → its row in the table that says most, else at its largest scale, of those measured at several."""
+        rows = (row for table in (*self.tables, self.chosen) for row in table.rows if len(row.curve) > 1)
+        return {row.name.plain(row.name.words.languages[0]): row for row in rows}
 
 
 @dataclass(frozen=True, kw_only=True)

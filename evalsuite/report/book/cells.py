@@ -60,7 +60,7 @@ def _cell(book: Book, case: Case, pick: Pick, form: Form) -> Cell:
     return Cell(
         state="value",
         number=form(interval.value).to(ref),
-        interval=numbers.interval(interval, form),
+        interval=numbers.interval(interval, numbers.rounded if form is numbers.throughput else form),
         n=summary.n,
         marks=book.marks(summary),
         ref=ref,
