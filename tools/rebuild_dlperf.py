@@ -20,7 +20,7 @@ from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter
 from evalsuite.core import paths
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
-from evalsuite.core.findings import PublishedDiffers
+from evalsuite.core.findings import SourcesDiffer
 from evalsuite.core.model import (
     Case,
     Evaluation,
@@ -153,9 +153,8 @@ def _case(row: Mapping[str, str], source: Mapping) -> Case:
 
 
 def _differs(case: Case, published: float, median: float, run: Mapping[str, str]) -> Finding:
-    return PublishedDiffers(
-        published_items_per_s=published, median_items_per_s=median, file=run["file"], log=run["log"], where=case.id
-    )
+    other = {"other": f"{median:g}", "other_source": f"{run['file']}, {run['log']}"}
+    return SourcesDiffer(printed=f"{published:g}", source="DLPerf", **other, where=case.id)
 
 
 def _findings(summaries: Sequence[Summary]) -> Iterator[Finding]:

@@ -679,13 +679,6 @@ class OddEfficiency(Finding, code="D11", question=9):
     lowest: Limit = 0.05
 
 
-class PublishedDiffers(Finding, code="D16", question=9):
-    published_items_per_s: Rate
-    median_items_per_s: Rate
-    file: Name
-    log: Name
-
-
 class SourcesDiffer(Finding, code="D16", question=9):
     printed: Name  # all digits
     source: Name

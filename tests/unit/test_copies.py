@@ -20,13 +20,14 @@ TIMES = tuple(0.2 + (k * k % 97) / 1000 for k in range(140))
 RUN = {"repeat", "origin", "printed_steps", "value"}
 
 
-def steps(times=(0, 0), coarse=0, by=1.0, turned=0, order=None, scatter=None, **_):
+def steps(times=(0, 0), coarse=0, by=1.0, turned=0, order=None, scatter=None, noise=0.0, **_):
     """Step times as in *times* of one training, multiplied *by*, turned round, in another order; or of their own."""
     chance, seconds = Random(order), [*(by * time for time in TIMES[slice(*times)]), *(0.25, 0.26) * coarse]
     seconds = [*seconds[turned:], *seconds[:turned]]
     chance.shuffle(seconds) if order else None
-    own = Random(scatter)
-    return [round(each, 4) for each in (seconds if scatter is None else (own.gauss(0.2, 0.01) for _ in range(100)))]
+    own, more = Random(scatter), Random(noise)
+    seconds = seconds if scatter is None else [own.gauss(0.2, 0.008) for _ in range(100)]
+    return [round(each + more.gauss(0, noise), 4) for each in seconds]
 
 
 def run(repeat, seconds=(), origin="imported", printed_steps=None, value=None):

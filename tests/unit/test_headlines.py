@@ -13,7 +13,7 @@ from evalsuite.core.findings import (
     FewRepeats,
     HungAtEnd,
     PartialBatch,
-    PublishedDiffers,
+    SourcesDiffer,
     SteepDrift,
     ThinSamples,
 )
@@ -55,7 +55,7 @@ def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
 
     thin = [ThinSamples(resources=("gpu",), coverage=share, where=f"run-{share}") for share in (0.7, 0.1, 0.5)]
     speeds = [
-        PublishedDiffers(published_items_per_s=speed, median_items_per_s=100.0, file="f", log="l", where=f"c{speed}")
+        SourcesDiffer(printed=f"{speed}", source="f", other="100", other_source="l", where=f"c{speed}")
         for speed in (99.0, 1000.0)
     ]
 

@@ -1,12 +1,13 @@
 from dataclasses import replace
 
+import pytest
 import synthetic
 
 from evalsuite.core.model import Utilisation
 from evalsuite.report.text import words
 from evalsuite.results.compare import published_rates
 from evalsuite.results.compare.scaling import with_scaling
-from evalsuite.results.rules import data_rules
+from evalsuite.results.rules import data_rules, printed_beside
 
 GIB = 1024**3
 SPOKEN = words.read()
@@ -25,6 +26,24 @@ def test_a_reading_above_its_capacity_is_left_out_and_named():
     assert [use.resource for use in measurement.utilisation] == ["network_receive"]
     assert [(f.code, f.resources) for f in measurement.findings] == [("D18", ("network_send",))]
     assert measurement.value == 38.0
+
+
+@pytest.mark.parametrize(
+    ("figure", "values", "denied"),
+    [
+        ("step_time_stated_s", [8 / 38, 8 / 38, 8 / 28, 0.0], {2: "figure_denies"}),
+        ("step_time_stated_s", [8 / 19, 8 / 19, 8 / 19, 0.0], {}),  # all count in another way
+        ("tflops_stated_per_device", [3.8, 3.8, 2.8, 0.0], {2: "figure_denies"}),
+        ("accuracy_stated_percent", [76.1, 75.9, 0.1, 72.0], {2: "learnt_less"}),
+    ],
+)
+def test_what_a_source_prints_beside_a_rate_must_agree_with_it(figure, values, denied):
+    cited = [replace(synthetic.measured(synthetic.case(name), 0, 38.0), origin="cited") for name in "abcd"]
+    runs = [
+        replace(run, figures=((figure, value),) if value else ()) for run, value in zip(cited, values, strict=False)
+    ]
+
+    assert {place: found.name for place, found in printed_beside.denied(runs)} == denied
 
 
 def test_a_run_in_order_is_returned_as_it_came():

@@ -9,7 +9,6 @@ from evalsuite.core import findings as rules
 from evalsuite.core.decode import number, whole
 from evalsuite.core.documents import Citation, CitedFigure
 from evalsuite.core.model import Finding, Measurement, by_key
-from evalsuite.results.measure import flops
 from evalsuite.results.measure.units import BATCH_ITEMS
 from evalsuite.results.rules import flops_and_energy
 
@@ -17,19 +16,21 @@ from evalsuite.results.rules import flops_and_energy
 def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
     """Of runs whose time of a step or TFLOP/s imply another rate, or whose accuracy is far below that of others.
 
-    Two others of the same model at least that count in another way say that this is their way.
+    As another of the same model counts is a way to count; and two that agree say what is usual.
     """
+    limit = rules.FigureDenies.limit
     known = ((place, what, share) for place, run in enumerate(runs) for what, share in _implied(run))
     alike = by_key(((what, runs[place].run.case.model), (place, share)) for place, what, share in known)
     for (what, _), shares in alike.items():
         of_cases = by_key((runs[place].run.case.id, share) for place, share in shares)
         for place, share in shares:
             others = [median(each) for case, each in of_cases.items() if case != runs[place].run.case.id]
-            usual, value = median(others) if len(others) > 1 else None, runs[place].value
-            apart = min(abs(share / way - 1) for way in (1.0, usual or 1.0))
+            agree = {way: sum(abs(each / way - 1) <= limit for each in others) for way in others}
+            usual = max(others, key=agree.__getitem__) if max(agree.values(), default=0) > 1 else None
+            value, apart = runs[place].value, all(abs(share / way - 1) > limit for way in (1.0, *others))
             if what == "accuracy" and usual and share < rules.LearntLess.limit * usual:
                 yield place, rules.LearntLess(accuracy=share, usual=usual)
-            elif value and what in ("latency", usual and "tflops") and apart > rules.FigureDenies.limit:
+            elif value and what in ("latency", usual and "tflops") and apart:
                 implied = value * share / (usual or 1.0)
                 yield place, rules.FigureDenies(what=what, items_per_s=value, implied=implied)
 
@@ -41,7 +42,8 @@ def _implied(run: Measurement) -> Iterator[tuple[str, float]]:
     if (step_s := run.figure("step_time_stated_s")) and length and run.value:
         yield "latency", case.global_batch * length / step_s / run.value
     if (tflops := run.figure("tflops_stated_per_device")) and run.value:
-        yield "tflops", tflops * case.total_devices / flops_and_energy.run_tflops(run).get(flops.HOUSE, run.value)
+        counted = flops_and_energy.run_tflops(run).values() or [run.value]  # by each rule, or by none
+        yield "tflops", min((tflops * case.total_devices / each for each in counted), key=lambda way: abs(way - 1))
     if (accuracy := run.figure("accuracy_stated_percent")) is not None:
         yield "accuracy", accuracy
 
@@ -56,22 +58,12 @@ def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
         yield rules.AuthorDiffers(written=text, computed=computed, measure="speedup", where=where)
     printed = written(figure.printed)
     runs = [float(value) for value in map(written, figure.runs) if value is not None]
+    beside = {other.source or other.row: text for other, text in zip(figure.others, figure.others_printed, strict=True)}
     if printed is not None and runs and not rounds_to(printed, median(runs)):
-        yield rules.PublishedDiffers(
-            published_items_per_s=float(printed),
-            median_items_per_s=median(runs),
-            file=figure.citations[0].source or figure.citations[0].row,
-            log=figure.log_set or figure.citations[0].row,
-            where=where,
-        )
-    for other, text in zip(figure.others, figure.others_printed, strict=True):
-        yield rules.SourcesDiffer(
-            printed=figure.printed,
-            source=figure.citations[0].source or figure.citations[0].row,
-            other=text,
-            other_source=other.source or other.row,
-            where=where,
-        )
+        beside = {figure.log_set or figure.citations[0].row: f"{median(runs):g}", **beside}
+    for source, text in beside.items():
+        own = figure.citations[0].source or figure.citations[0].row
+        yield rules.SourcesDiffer(printed=figure.printed, source=own, other=text, other_source=source, where=where)
 
 
 def _speedup(printed: str, citation: Citation) -> float | None:
