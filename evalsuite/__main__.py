@@ -8,18 +8,26 @@ NEEDED = (3, 11)
 
 
 def main() -> int:
+    try:
+        return _run()
+    finally:
+        try:
+            print(end="", flush=True)
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python tries again
+            if not isinstance(error, BrokenPipeError):
+                sys.exit(3)
+
+
+def _run() -> int:
     if sys.version_info < NEEDED:  # before imports that an older Python cannot read
-        have = ".".join(map(str, sys.version_info[:3]))
+        have = sys.version.split()[0]
         sys.exit(f"{sys.executable}: Python {have}; expected 3.11 or newer. Try .venv/bin/python -m evalsuite")
     if sys.argv[1:] in (["--help"], ["-h"]) and sys.stdout:
         inside = os.path.dirname(os.path.abspath(__file__))  # as `evalsuite.core.paths` finds it, without pathlib
         house = inside if os.path.isdir(os.path.join(inside, "data")) else os.path.dirname(inside)
         with open(os.path.join(house, "data", "commands", "help.txt"), encoding="utf-8") as file:
-            text = file.read().encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding)
-        try:
-            print(text, end="", flush=True)
-        except OSError:  # a full disk, a reader that has gone
-            os._exit(1)
+            print(file.read().encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding), end="")
         return 0
     import signal
 

@@ -281,9 +281,7 @@ def _files(root: Path) -> list[Path]:
 
 def _is_ours(path: Path) -> bool:
     """Whether it lies in a run folder or a report that evalsuite wrote: that is no log from elsewhere."""
-    beside = (
-        {"manifest.json", "summary.json"} <= {*os.listdir(folder)} for folder in (path.parent, path.parent.parent)
-    )
+    beside = ({"manifest.json", "summary.json"} <= {*os.listdir(each)} for each in (path.parent, path.parent.parent))
     return RunFolder(path.parent).launched or any(beside)
 
 

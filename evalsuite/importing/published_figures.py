@@ -129,9 +129,8 @@ def cite_table(
                 id, alone = write_first_free(into, runs, fill)[0].id, Message("logs.log_final_alone")
                 made = Imported(source=first.where, run=id, status="partial", reason=alone)
             for member in cited.members:
-                again = member is not cited.first and made.run is not None
-                place = replace(made, source=member.where, findings=() if again else made.findings)
-                results[member.row.number] = replace(place, status="cited", reason="") if again else place
+                alike = {"status": "cited", "reason": ""} if member is not cited.first and made.run else {}
+                results[member.row.number] = replace(made, source=member.where, **alike)
     yield from (results[row.number] for row in rows)
 
 

@@ -58,11 +58,6 @@ def _mapping(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _noun(names: tuple[str, ...], noun: Any) -> Any:
-    changes = {}
-    for name in names:
-        value = getattr(noun, name)
-        kind: Any = type(value)
-        sweep = _sweep(kind)  # not by way of disclosed: half of the time would go into calling it
-        if sweep is not None and (new := sweep(value)) is not value:
-            changes[name] = new
+    given = ((name, getattr(noun, name)) for name in names)
+    changes = {name: new for name, value in given if (new := disclosed(value)) is not value}
     return replace(noun, **changes) if changes else noun
