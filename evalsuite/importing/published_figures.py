@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import decode
@@ -129,7 +129,7 @@ def cite_table(
                 id, alone = write_first_free(into, runs, fill)[0].id, Message("logs.log_final_alone")
                 made = Imported(source=first.where, run=id, status="partial", reason=alone)
             for member in cited.members:
-                alike = {"status": "cited", "reason": ""} if member is not cited.first and made.run else {}
+                alike: Any = {"status": "cited", "reason": ""} if member is not cited.first and made.run else {}
                 results[member.row.number] = replace(made, source=member.where, **alike)
     yield from (results[row.number] for row in rows)
 
