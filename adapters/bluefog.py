@@ -1,19 +1,17 @@
-"""Bluefog: its own benchmark, with the communication of the optimiser as an axis; bfrun starts the processes."""
+"""Bluefog: its own benchmark, with the communication of the optimiser as an axis; bfrun starts the processes, and
+horovodrun those of the same script with Horovod's optimiser, in an environment that has both."""
+
+from dataclasses import replace
 
 from adapters.common import launchers
+from adapters.common.reference import HOROVOD_ON_GPUS
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 # `allreduce` averages parameters and `gradient_allreduce` averages gradients: compare Horovod with the latter.
-OPTIMISERS = (
-    "neighbor_allreduce",
-    "hierarchical_neighbor_allreduce",
-    "gradient_allreduce",
-    "allreduce",
-    "win_put",
-    "horovod",
-)
+OPTIMISERS = ("neighbor_allreduce", "hierarchical_neighbor_allreduce", "gradient_allreduce", "allreduce", "win_put")
+HOROVOD = "horovod"  # of a recipe of its own
 
 BATCHES = 10  # in one printed "Iter", by default; the dialect counts on it
 
@@ -23,7 +21,7 @@ def _command(case: Case) -> Command:
     static = case.total_devices == 1 or case.option("topology") == "static"
     return Command(
         argv=(
-            *launchers.bfrun(case),
+            *(launchers.horovodrun if case.option("optimiser") == HOROVOD else launchers.bfrun)(case),
             *("{python}", "{checkout}/examples/pytorch_benchmark.py", "--model", case.option("network", "resnet50")),
             *("--batch-size", str(case.batch_per_device)),
             *("--num-warmup-batches", str(max(1, case.protocol.warmup_steps))),
@@ -37,8 +35,6 @@ def _command(case: Case) -> Command:
 
 
 def _unsupported(case: Case) -> str | None:
-    if case.option("optimiser") == "horovod":
-        return Message("adapters.bluefog_horovod")
     if case.option("optimiser") == "hierarchical_neighbor_allreduce" and case.nodes == 1:
         return Message("adapters.bluefog_nodes")
     if case.protocol.measured_steps % BATCHES:
@@ -46,47 +42,54 @@ def _unsupported(case: Case) -> str | None:
     return None
 
 
-ADAPTER = Adapter(
-    name="bluefog",
-    title="Bluefog",
-    recipes=(
-        Recipe(
-            name="benchmark-resnet50",
-            model="resnet50_v1.5",
-            checkout="bluefog",
-            dialect="horovod_synthetic",
-            command=_command,
-            spawn="once",
-            unsupported=_unsupported,
-            options={
-                "optimiser": OPTIMISERS,
-                "topology": ("dynamic", "static"),
-                "style": ("awc", "atc"),
-                "network": ("resnet50", "resnet18"),
-            },
-            facts={  # pytorch_benchmark.py:151
-                "clipping": "none",
-                "weight_decay": "none",
-                "parallel_layout": "DP",
-                "input_size": "224",
-                "data": "synthetic",
-            },
-            python="3.7",
-            requirements=(
-                "torch==1.7.1",
-                "torchvision==0.8.2",
-                "setuptools==59.8.0",
-                "wheel==0.42.0",
-                "packaging==24.0",
-            ),
-            built=("bluefog==0.3.0",),
-            # setup.py:498 and 226: it asks for NCCL's headers, in BLUEFOG_NCCL_HOME or the system's
-            build_environment_gpu={"BLUEFOG_WITH_NCCL": "1"},
-            import_name="bluefog.torch",
-            package="bluefog",
-            system=("mpirun", "mpicc"),
-            system_gpu=("nvcc",),
-            outside="it neither evaluates nor saves",
-        ),
+BENCHMARK = Recipe(
+    name="benchmark-resnet50",
+    model="resnet50_v1.5",
+    checkout="bluefog",
+    dialect="horovod_synthetic",
+    command=_command,
+    spawn="once",
+    unsupported=_unsupported,
+    options={
+        "optimiser": OPTIMISERS,
+        "topology": ("dynamic", "static"),
+        "style": ("awc", "atc"),
+        "network": ("resnet50", "resnet18"),
+    },
+    facts={  # pytorch_benchmark.py:151
+        "clipping": "none",
+        "weight_decay": "none",
+        "parallel_layout": "DP",
+        "input_size": "224",
+        "data": "synthetic",
+    },
+    python="3.7",
+    requirements=(
+        "torch==1.7.1",
+        "torchvision==0.8.2",
+        "setuptools==59.8.0",
+        "wheel==0.42.0",
+        "packaging==24.0",
     ),
+    built=("bluefog==0.3.0",),
+    # setup.py:498 and 226: it asks for NCCL's headers, in BLUEFOG_NCCL_HOME or the system's
+    build_environment_gpu={"BLUEFOG_WITH_NCCL": "1"},
+    import_name="bluefog.torch",
+    package="bluefog",
+    system=("mpirun", "mpicc"),
+    system_gpu=("nvcc",),
+    outside="it neither evaluates nor saves",
 )
+WITH_HOROVOD = replace(
+    BENCHMARK,
+    name="benchmark-resnet50-horovod",
+    command=lambda case: _command(replace(case, options=(*case.options, ("optimiser", HOROVOD)))),
+    options={"optimiser": (HOROVOD,), "network": ("resnet50", "resnet18")},
+    features=("Horovod",),
+    built=("bluefog==0.3.0", "horovod==0.28.1"),
+    build_environment={"HOROVOD_WITH_PYTORCH": "1", "HOROVOD_WITH_GLOO": "1"},
+    build_environment_gpu={"BLUEFOG_WITH_NCCL": "1", **HOROVOD_ON_GPUS},
+    import_name="horovod.torch",
+    system=("mpirun", "mpicc", "cmake"),
+)
+ADAPTER = Adapter(name="bluefog", title="Bluefog", recipes=(BENCHMARK, WITH_HOROVOD))
