@@ -90,6 +90,8 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     files.try_place(arguments.out, folder=True)
     for file in filter(None, (arguments.junit, arguments.certificate)):
         files.try_place(file)
+        if (file.parent / "outcome.json").exists():
+            raise EvalsuiteError.of("commands.out_holds_runs", path=file)
     check_files(arguments, cases)
 
 

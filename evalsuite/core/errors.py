@@ -60,6 +60,8 @@ def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
 
     *where*: what was written or read, if the error does not say it.
     """
+    if isinstance(error, FileNotFoundError) and not error.filename:  # the working folder
+        error, where = OSError(errno.ESTALE, error.strerror), "."
     if isinstance(error.strerror, Message):  # said where it was refused
         return EvalsuiteError.of("system.lacks_at", path=error.filename or where, what=error.strerror)
     if error.errno not in _STATES:
@@ -76,8 +78,6 @@ def for_terminal(message: str) -> str:
     from evalsuite.core import redaction  # slow, and rarely needed
 
     text = redaction.redact(message)
-    if text.isprintable():
-        return text
     return "".join(letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 

@@ -5,7 +5,6 @@ names, which folders bear.
 """
 
 import functools
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
@@ -48,13 +47,12 @@ def _all(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values or isinstance(next(iter(first), None), int | float):
         return values
     inside = tuple(map(disclosed, values))
-    return values if all(map(operator.is_, inside, values)) else inside
+    return values if inside == values else inside
 
 
 def _mapping(mapping: Mapping[Any, Any]) -> Mapping[Any, Any]:
     inside = {redact(key) if isinstance(key, str) else key: disclosed(value) for key, value in mapping.items()}
-    changed = inside.keys() != mapping.keys() or any(inside[key] is not mapping[key] for key in inside)
-    return inside if changed else mapping
+    return mapping if inside == mapping else inside
 
 
 def _noun(names: tuple[str, ...], noun: Any) -> Any:
