@@ -13,19 +13,16 @@ _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>
 
 def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     """NeMo prints consumed_samples next to global_step: where both are exact, they give the batch."""
-    fields = {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": _mean_s(match)}
+    printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
+    steps, elapsed = int(match["step"]), clock_s(match[4])
+    mean_s = min(max(printed * steps, elapsed), elapsed + 1) / steps
+    fields = {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": mean_s}
     try:
         batch = float(match["consumed"]) / float(match["since"])
     except (TypeError, ValueError, ZeroDivisionError):
         return fields
     exact = b"e" not in match["consumed"] and batch == int(batch)
     return {**fields, "global_batch": batch} if exact else fields
-
-
-def _mean_s(match: "re.Match[bytes]") -> float:
-    printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
-    steps, elapsed = int(match["step"]), clock_s(match[4])
-    return min(max(printed * steps, elapsed), elapsed + 1) / steps
 
 
 _SECONDS = {b"D": 86400.0, b"h": 3600.0, b"m": 60.0, b"s": 1.0, b"ms": 1e-3}

@@ -50,6 +50,8 @@ _LISTED = re.compile(
 _IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token|word)")
 # facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower
 _OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d{1,9})\s+effective batch size: (\d{1,9})")
+_OF_LOGGER = re.compile(rb"^\[[\d/: -]+\] \w+ INFO: ")  # [2022/10/07 21:46:27] ppcls INFO:             batch_size : 256
+_OF_EVALUATION = re.compile(rb"(?i)\s*(?:test\w*|val\w*|eval\w*) ?:\s*")
 _BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
 _BEFORE = r"(?:(?<![A-Za-z_] )|(?<=info )|(?<=using )|(?<=with )|(?<=the ))"  # no "eval batch size"
 _TRANSLATION = r"(?:[ \t]?/[ \t]?(?=[^\x00-\x7f])[^\r\n:=]{1,90})?"
@@ -113,10 +115,6 @@ def _is_of_evaluation(lines: Sequence[bytes], number: int) -> bool:
             break
         deepest = line if len(line) - len(line.lstrip()) < depth else deepest
     return _OF_EVALUATION.fullmatch(deepest) is not None
-
-
-_OF_LOGGER = re.compile(rb"^\[[\d/: -]+\] \w+ INFO: ")  # [2022/10/07 21:46:27] ppcls INFO:             batch_size : 256
-_OF_EVALUATION = re.compile(rb"(?i)\s*(?:test\w*|val\w*|eval\w*) ?:\s*")
 
 
 @dataclass

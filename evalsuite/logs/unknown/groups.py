@@ -326,7 +326,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     ):
         return replace(clocked, lacks=_NO_COUNTER)
     if timed in ("", "unclear") and not rated and not stamped:
-        return replace(clocked, lacks=_UNCLEAR if timed else _NO_CLOCK)
+        has_time = timed or any(words.TIME.search(column[0].label) for column in columns.values())
+        return replace(clocked, lacks=_UNCLEAR if has_time else _NO_CLOCK)
     if timed == "seconds" and not stamped and not rated and roles.is_coarse(chosen["seconds"]):
         return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)

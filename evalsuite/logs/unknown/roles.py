@@ -366,7 +366,11 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
         alone = not slot.label and "rate" not in chosen and passed
         is_loss = words.COST.search(slot.label) and slot.unit not in words.UNIT_S
-        if is_loss or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
+        heads = (
+            not slot.label and len(slot.lead.rpartition(b"\n")[2]) <= 1
+        )  # [10:00] step 5: no first report is so late
+        of_day = heads and slot.text.count(b":") == 1 and values[:1] > [60.0]
+        if is_loss or of_day or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
             continue
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):
             unsaid = not slot.clock and not _named_unit(slot)
