@@ -232,5 +232,5 @@ def _option_refused(recipe: Recipe, declared: Mapping[str, tuple[str, ...]], nam
 
 def listed(what: str, name: str, known: Iterable[str]) -> str:
     known = sorted(known)
-    hint = did_you_mean(name, known, cutoff=0.4)
+    hint = did_you_mean(name, sorted(known, key=len), cutoff=0.4)
     return Message("core.known", what=Message(f"core.{what}"), names=known, near=hint)

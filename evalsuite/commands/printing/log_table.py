@@ -101,10 +101,10 @@ def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
         counted = _files([file for file, _ in where])
         yield "  " + say("parse.code", code=code, files=counted, first=where[0][0], text=where[0][1])
     reasons = by_key(((row["throughput"] is None, row["reason"]), names[row["file"]]) for row in rows if row["reason"])
-    for heading, none in (("without", True), ("doubted", False)):
+    for heading, none in ((say("parse.without"), True), (say("parse.doubted"), False)):
         own = {reason: files for (lacks, reason), files in reasons.items() if lacks is none}
         if own:
-            yield "\n" + say(f"parse.{heading}")
+            yield f"\n{heading}"
         for reason, files in sorted(own.items(), key=lambda pair: -len(pair[1])):
             yield say("parse.reason_of", files=_files(files), why=worded(reason))
             more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
