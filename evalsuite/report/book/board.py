@@ -349,7 +349,7 @@ class _Maker:
             busy = next((name for name in ("gpu", "job_cpu") if name in used), None)
             return words("board.busy_devices", share=used[busy], what_text=words(f"why.{busy}")) if busy else None
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
-        card = "" if self.book.huge else names.anchor("why", f"{case.model} {case.framework}")
+        card = None if self.book.huge else names.anchor("why", f"{case.model} {case.framework}")
         if share >= LOST_FROM:
             what = words(f"why.key_{key if key in DRAWN else 'rest'}")
             return words("board.cause", share=numbers.percent(share).to(card), what_text=what)
