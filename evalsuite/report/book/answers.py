@@ -24,8 +24,8 @@ LONGEST_REASON = 320  # characters of a log line that a reason quotes
 
 
 def setting(answer: Answer, words: Words) -> Rendered:
-    known, rows = answer.setting, (*answer.ranked, *answer.apart)
-    of = rows[0].summary.case.framework if answer.scope.among == "variants" and rows else None
+    rows: list[Ranked | Apart] = [*answer.ranked, *answer.apart]
+    known, of = answer.setting, rows[0].summary.case.framework if answer.scope.among == "variants" and rows else None
     parts: list[Rendered | str] = [words.same(names.framework(of))] if of else []
     batch = names.bsz(known.batch_per_device or known.strong_batch or 0, strong=known.strong_batch is not None)
     parts += [options.precision(known.precision, known.options), batch, *["XLA"] * bool(known.xla)]

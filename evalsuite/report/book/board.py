@@ -400,8 +400,8 @@ def _lead(answer: Answer, book: Book, words: Words) -> Rendered:
         level = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
         return replace(words.listed(level), separators=ALIKE)
     if answer.known == "source" and answer.lead is None:
-        key, first = _without_lead(answer)
-        return words.pick("board.faster" if key == "beaten" else "board.no_lead", {"framework": first})
+        key, name = _without_lead(answer)
+        return words.pick("board.faster" if key == "beaten" else "board.no_lead", {"framework": name})
     if answer.known not in ("ahead", "source"):
         return words("outcome.not_decided")
     first = answers.name(answer, answer.ranked[0].summary, words)

@@ -44,10 +44,10 @@ def one_line(book: Book, words: Words) -> Listed | None:
         said = filter(None, (facts.believed(run.facts).get("device_model") for run in book.measurements))
         devices = [words("background.stated_device", name=name) for name in sorted({fact.value for fact in said})]
         return words.listed(devices) if devices else None
-    said = [words.listed(parts) for host in hosts[:MOST_NAMED] if (parts := [*_short(host, words)])]
+    shown: list[Text | Listed] = [words.listed(of) for host in hosts[:MOST_NAMED] if (of := [*_short(host, words)])]
     if len(hosts) > MOST_NAMED:
-        said.append(words("background.more_machines", n=numbers.count(len(hosts) - MOST_NAMED)))
-    return replace(words.listed(said), separators=SEVERAL) if said else None
+        shown.append(words("background.more_machines", n=numbers.count(len(hosts) - MOST_NAMED)))
+    return replace(words.listed(shown), separators=SEVERAL) if shown else None
 
 
 def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
