@@ -270,10 +270,9 @@ def test_the_command_says_what_it_added_and_what_it_knew(monday, site, monkeypat
     said = capsys.readouterr().out
     assert said.count("added   ") == 1 and said.count("known   ") == 1
     assert "reports: 1, regressions: 0" in said
-
     monkeypatch.setattr(finished.Finished, "lacking", 2)
-    cli.main([*words[:3], str(site.with_name("other"))])
-    assert "lacking 2 of" in capsys.readouterr().out and "not whole: 2 of" in index(site.with_name("other"))
+    assert cli.main([*words[:3], str(other := site.with_name("other"))]) == Exit.DONE
+    assert "lacking 2 of" in capsys.readouterr().out and "not whole: 2 of" in index(other)
 
 
 def test_a_report_of_cited_values_says_so_and_of_regressions_nothing_is_said_where_nothing_was_compared(site, tmp_path):
