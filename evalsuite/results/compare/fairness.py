@@ -96,9 +96,9 @@ class FactRow:
 
     @property
     def apart(self) -> bool:
-        if self.rule.kind not in MUST_BE_EQUAL:
-            return False
-        return self.likeness == "different" or (self.rule.unknown in ("unranked", "alone") and None in self.values)
+        told = {fact.value.lower() for stated in self.values for fact in stated or ()} - {*facts.NEUTRAL}
+        alone = None in self.values and (self.rule.unknown == "unranked" or (self.rule.unknown == "alone" and told))
+        return self.rule.kind in MUST_BE_EQUAL and bool(self.likeness == "different" or alone)
 
     @property
     def untold(self) -> bool:

@@ -102,8 +102,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     samples, unread = _samples(folder, environments or folder.sampled_hosts())
     used, sampled = utilisation.of_job(samples, window, planned=planned) if window else ((), ())
     log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
-    watched = folder.agents()
-    agents, head = [*watched.values()], options.head(log.path) if log else b""
+    agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
@@ -116,7 +115,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         *plausibility.beside(throughput, records.printed.mean_items_per_s),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
         *_at_its_end(outcome, agents, read.unfinished if well else None),
-        *_readings_lost(watched, samples),
+        *_readings_lost(folder.agents(), samples),
         *facts.disagreements(stated, run.case, said, elsewhere=command.stated is not None),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),

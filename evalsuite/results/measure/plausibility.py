@@ -8,6 +8,7 @@ from evalsuite.core.findings import (
     ChangedSinceRun,
     ClockDisagrees,
     ClocksFarApart,
+    ContradictsLog,
     OtherDevices,
     PrintedOnly,
     SocketsUsed,
@@ -41,6 +42,9 @@ def implausible(
     # one process may speak for all, or one on each node; any other number below that of the devices is too few
     if 1 < read.printers < case.total_devices and read.printers != case.nodes:
         yield OtherDevices(told="processes_printed", seen=read.printers, planned=case.total_devices)
+    for seen in (round(e.printed) for e in read.findings if isinstance(e, ContradictsLog) and e.what == "devices"):
+        if seen != case.devices_per_node:
+            yield OtherDevices(told="devices_said", seen=seen, planned=case.total_devices)
 
 
 def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding, ...]:

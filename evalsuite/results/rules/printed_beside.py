@@ -14,10 +14,7 @@ from evalsuite.results.rules import flops_and_energy
 
 
 def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
-    """Of runs whose time of a step or TFLOP/s imply another rate, or whose accuracy is far below that of others.
-
-    As another of the same model counts is a way to count; and two that agree say what is usual.
-    """
+    """Of runs whose time of a step, TFLOP/s or accuracy agree neither with their rate nor with another of the model."""
     limit = rules.FigureDenies.limit
     known = ((place, what, share) for place, run in enumerate(runs) for what, share in _implied(run))
     alike = by_key(((what, runs[place].run.case.model), (place, share)) for place, what, share in known)

@@ -78,7 +78,7 @@ DOUBTS = {  # what a run left (its hosts, its case, what more) → the code, the
     ),
     "eight processes where four were planned": (
         {"hosts": runfolders.Host(printed=[runfolders.steps(rank=rank) for rank in range(8)]), "case": FOUR},
-        *("devices_unused", "8 processes printed each step, and 4 devices were planned; there is no value", False),
+        *("devices_unused", "processes that printed steps: 8; planned: 4; there is no value", False),
     ),
     "a checkpoint in the window": (
         {"hosts": epochs([10.5 if step == 60 else 0.5 for step in range(120)])},
