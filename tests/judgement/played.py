@@ -20,6 +20,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.text import words
 from evalsuite.results.evaluation import evaluate
+from evalsuite.results.measure.measurement import measurement
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
@@ -212,8 +213,7 @@ def compare(
         whole = Plan(spec=Spec(repeats=int(repeats)), adapters=adapters, cases=tuple(cases), runs=tuple(runs), skips=())
         again = AdaptiveRepeats(whole, store, Places()).rounds(runs) if load else runs
         for ended in campaign.launch_all(again, store, adapters, LAUNCHER, started):
-            campaign.note_value(ended, started, store, 64.0, "images/s")
-    evaluation = evaluate(store, criteria_file=folder / "criteria.toml")
-    book = Book(evaluation=identity.ordered(evaluation))
+            campaign.note_value(ended, started, store, measurement(store.folder(ended.run)))
+    book = Book(evaluation=identity.ordered(evaluate(store, criteria_file=folder / "criteria.toml")))
     page = " ".join(chip.text.plain("en") for chip in board.board(book, words.read()).chips)
     return json.loads(json.dumps(summary_json.document(book, "0" * 64))), page
