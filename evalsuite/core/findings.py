@@ -296,6 +296,11 @@ class ContradictsLog(Finding, code="facts_disagree", question=7):
     printed: Factor
 
 
+class BatchesApart(Finding, code="facts_disagree", question=7, noted=True):
+    total: Factor  # as the log prints it
+    product: Factor  # of the batch of one device, the accumulation and the devices
+
+
 class ClocksHeldBack(Finding, code="machine_drifts", question=6, noted=True):
     devices: Count
     of: Count

@@ -251,6 +251,8 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
             continue
         if what == "devices" or given != forward:
             yield rules.ContradictsLog(what=what, given=given, printed=printed)
+    if own.product is not None and own.global_batch is not None:
+        yield rules.BatchesApart(total=own.global_batch, product=own.product)
     # a batch of sequences counts nothing where the rates printed are of tokens
     if numbers.facts.argument and measured and any(step.items is not None for step in numbers.merged.steps):
         yield rules.BatchFromArgument(text=numbers.facts.argument)

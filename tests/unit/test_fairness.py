@@ -7,9 +7,8 @@ import synthetic
 
 from evalsuite import report
 from evalsuite.core.model import Fact, Machine, Protocol
-from evalsuite.report.book import changes
+from evalsuite.report.book import changes, why_not_comparable
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.variants import variants
 from evalsuite.report.text import words
 from evalsuite.results.compare import decisions, fairness
 from evalsuite.results.compare.fairness import FRAMEWORKS, MACHINES, SCALES, VERSIONS, Obstacle, obstacles, setting
@@ -149,6 +148,7 @@ def test_an_effect_measured_on_two_machines_is_refused_with_the_reason_in_place_
     page = report.build(book.evaluation, tmp_path, languages=["en"])[0].read_text(encoding="utf-8")
 
     assert (change.ratio, change.outcome) == (None, None)
-    said, both = variants._why(change, words.read()), f"{synthetic.CPU_KEY} / {ELSEWHERE}"
+    (obstacle,), both = change.obstacles, f"{synthetic.CPU_KEY} / {ELSEWHERE}"
+    said = why_not_comparable.sentence(obstacle, words.read())
     assert (said.plain("en"), said.plain("zh")) == (f"on different machines: {both}", f"测试机器不同：{both}")
     assert f"<td>on different machines: {both}<" in page and "1.26x" not in page

@@ -41,6 +41,7 @@ class Facts:
     model: str | None = None
     items_per_step: float | None = None
     accumulation: float = 1.0
+    product: float | None = None  # of the batch of a device, accumulation and devices, where it contradicts the total
     assumed: str | None = None  # the line by which, and because nothing speaks of a second process, it is of one
     in_parts: bool = False  # are its batches accumulated, and no total printed? A step may be a part of an optimiser's
     batch_on_device: float | None = None  # None of a model spread over devices: it has no batch on each
@@ -59,8 +60,9 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         spoken = spoken or counts.get("train_batch")
     total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch") or spoken
     named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * int(numbers.get("devices_per_node", 0))
-    argued_parts = 1.0 if "counts_batches" in said else numbers.get("argued_accumulation", 1.0)
-    parts = numbers.get("accumulation") or argued_parts
+    parts = numbers.get("accumulation") or (
+        1.0 if "counts_batches" in said else numbers.get("argued_accumulation", 1.0)
+    )
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
     listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
@@ -72,12 +74,12 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         said = {"argued_parts": effective, **said} if total is None else said
     said, counts, assumed = _with_bare_batch(said, counts, told, listed, case=case)
     in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
-    free = not (case or batch or total or in_parts)
-    argued = [name for name in ARGUED if free and f"argued_{name}" in counts]
+    argued = [name for name in ARGUED if not (case or batch or total or in_parts) and f"argued_{name}" in counts]
     if argued:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
         told = named or _quotient(total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
+    product = own * (named or numbers.get("world_size", 0.0))  # less than the total is tensor parallel
     sequence = counts.get("argued_sequence") if total or batch else None
     items_per_batch = counts.get("items_per_batch") or known.items_per_batch or sequence
     spread = total / devices if total and devices else batch
@@ -102,6 +104,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         argument=", ".join(texts) if argued else None,
         accumulation=parts,
         assumed=known.assumed or (", ".join(texts) if assumed and argued and known.devices is None else None),
+        product=product if product and total and product % total and (parts != 1.0 or total % product) else None,
         in_parts=in_parts and not case,
         model=known.model or (_text(said["model"]) if "model" in said else None),
     )

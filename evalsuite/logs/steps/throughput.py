@@ -49,12 +49,7 @@ TICK_S = 1.0  # of stamps without fractions
 
 
 def throughput(
-    steps: Sequence[Step],
-    dialect: Dialect,
-    protocol: Protocol,
-    *,
-    epochs: bool = False,
-    tick_s: float | None = None,
+    steps: Sequence[Step], dialect: Dialect, protocol: Protocol, *, epochs: bool = False, tick_s: float | None = None
 ) -> tuple[Throughput | None, bool]:
     """(The number, was the window as long as asked); None where nothing tells it. *tick_s*: of a coarse clock."""
     fine = dialect.trust_stamps and any([step.stamp_s % 1 for step in steps if step.stamp_s])  # not whole seconds

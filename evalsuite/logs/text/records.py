@@ -365,8 +365,7 @@ class Extractor:
                 if said[at] is not None:
                     values[name] = convert(said[at])
             start = match.start()
-            line += text.count(b"\n", seen, start)
-            seen = start
+            line, seen = line + text.count(b"\n", seen, start), start
             while pauses and pauses[0] < start:
                 pauses.popleft()
                 self.paused = True

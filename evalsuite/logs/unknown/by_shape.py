@@ -33,9 +33,7 @@ def read_by_shape(
     *bars*: by these alone, or by no bar, since an evaluation may draw one. *said*: facts that a dialect reads.
     """
     grouped = groups(paths[0]) if paths else []
-    if bars is not None:
-        grouped = [group for group in grouped if bool(group.dialect and group.dialect.redrawn) == bars]
-    shape = next(iter(grouped), None)
+    shape = next((of for of in grouped if bars in (None, bool(of.dialect and of.dialect.redrawn))), None)
     if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
         return silent
     shape = replace(shape, text=redact(shape.text))

@@ -89,15 +89,13 @@ def read_logs(
 
 def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunCommand, places: Places) -> Measurement:
     environments, recipe, logs = folder.environments(), command.recipe, folder.logs()
-    dialects = catalogue.with_example(recipe, catalogue.known(places))
-    _check_known(recipe, dialects)
-    well = outcome.status == "completed" and outcome.exit_code == 0
+    dialects = _checked(recipe, catalogue.with_example(recipe, catalogue.known(places)))
+    well, planned = outcome.status == "completed" and outcome.exit_code == 0, utilisation.Devices.of(run.case)
     read = read_logs(logs, run.case, recipe, dialects, well)
     against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
     status, reason = _status(run.case, recipe, outcome, read)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput, run.case)
-    elsewhere = (command.stated or {}).get("utilisation")
-    window, planned = _window(throughput, read.steps if elsewhere else ()), utilisation.Devices.of(run.case)
+    window = _window(throughput, read.steps if (command.stated or {}).get("utilisation") else ())
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
     samples, unread = _samples(folder, environments or folder.sampled_hosts())
     used, sampled = utilisation.of_job(samples, window, planned=planned) if window else ((), ())
@@ -108,14 +106,12 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     )
     said = head + b"\n" + facts.noted((command.stated or {}).get("note", ""))
     stated = _facts(run.case, head, command, environments, read, dialect)
-    version = facts.believed(stated).get("framework_version")
     contradictions = (
         *(*balance.borne_out(read.findings, records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled),
         *plausibility.beside(throughput, records.printed.mean_items_per_s),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
-        *_at_its_end(outcome, agents, read.unfinished if well else None),
-        *_readings_lost(folder.agents(), samples),
+        *(*_at_its_end(outcome, agents, read.unfinished if well else None), *_readings_lost(folder.agents(), samples)),
         *facts.disagreements(stated, run.case, said, elsewhere=command.stated is not None),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
@@ -136,7 +132,8 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         host=next(iter(environments), None),
         hosts=tuple(sorted(environments)) or options.hosts(head),
         environment=machines.of_run(environments, command),
-        framework_version=command.framework_version or (version.value if version else None),
+        framework_version=command.framework_version
+        or getattr(facts.believed(stated).get("framework_version"), "value", None),
         log=f"{folder.place}/{log.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.name) if log else None,
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
@@ -180,10 +177,10 @@ def _readings_lost(agents: Mapping[str, AgentOutcome], samples: Mapping[str, Sam
             yield findings.SamplesLost(readings=read, taken=taken)
 
 
-def _check_known(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> None:
+def _checked(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> Mapping[str, Dialect]:
     name, source = recipe.dialect, recipe.dialect_source
     if name is None or name in dialects:
-        return
+        return dialects
     if source is None or source.file is None:
         raise EvalsuiteError.of("results.dialect_none", name=name)
     raise EvalsuiteError.of(

@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterator
 
 from evalsuite.core import findings as rules
+from evalsuite.core.decode import whole
 from evalsuite.core.model import Case, Finding, Measurement, Window
-from evalsuite.results.measure import flops, measurement
+from evalsuite.results.measure import flops, measurement, units
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence
 
@@ -23,6 +24,7 @@ def findings(run: Measurement) -> Iterator[Finding]:
     planned = (case.cores_per_device or 0) * case.total_devices
     if planned and used_s and run.duration_s and used_s / run.duration_s > rules.OtherDevices.most * planned:
         yield rules.OtherDevices(told="cores_busy", seen=math.ceil(used_s / run.duration_s), planned=planned)
+    yield from _against_receipt(run, window, run.value)
     if case.device != "cpu":
         return
     used = {name: reading.mean for name, reading in measurement.of_job(run.utilisation).items()}
@@ -36,6 +38,17 @@ def findings(run: Measurement) -> Iterator[Finding]:
     yield from _above_cores(run, busy if idle else None)
     if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
+
+
+def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> Iterator[Finding]:
+    case, receipt = run.run.case, equivalence.receipts().get(run.run.case.model)
+    if receipt is None:
+        return
+    unit, length = run.throughput.unit if run.throughput else "", whole(case.option("sequence_length", "")) or 0
+    each = {"tokens/s": length, **dict.fromkeys(units.BATCH_ITEMS, 1)}.get(unit)
+    items = items_per_s * (window.length_s or 0.0) / window.steps / (each or 1)
+    if each and items > 0 and abs(items / case.global_batch - 1) > rules.ItemsApart.items_limit:
+        yield rules.ItemsApart(items=items, batch=case.global_batch)
 
 
 def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
