@@ -348,7 +348,8 @@ def _object(cls: Any, strict: bool, given: Any) -> Any:
 def _told_apart(classes: list[Any], strict: bool, given: Any) -> Any:
     """Of the class whose first required key is there."""
     first = {next(name for name, (_, needed) in _keys(cls, strict).items() if needed): cls for cls in classes}
-    return _object(next((first[name] for name in first if name in given), classes[0]), strict, given)
+    told = (first[name] for name in first if isinstance(given, Mapping) and name in given)
+    return _object(next(told, classes[0]), strict, given)
 
 
 def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:

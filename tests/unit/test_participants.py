@@ -64,6 +64,13 @@ def test_each_is_started_in_its_own_image_and_options_go_to_the_recipes_that_tak
     assert all(("data=dali-gpu" in name) == ("resnet50" in name) for name in ids)
 
 
+def test_one_that_is_no_table_is_refused(tmp_path):
+    (tmp_path / "s.toml").write_text("participant = [3]\n", encoding="utf-8")
+
+    with pytest.raises(EvalsuiteError, match="participant 1: got 3; expected a table"):
+        spec.read(tmp_path / "s.toml")
+
+
 def test_one_is_chosen_on_the_command_line(planned):
     _, found = planned(
         HEAD + TABLES + '[[exclude]]\nframework = ["ngc_pytorch"]\nscale = ["2x8"]\n',
