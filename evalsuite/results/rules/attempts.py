@@ -120,11 +120,8 @@ def lost(recorded: Recorded, commands: Mapping[str, RunCommand]) -> list[Case]:
     """Of the plans of all starts: those that were finished, and of which no run is here."""
     taken = {each.where for each in _gone(recorded, commands) if isinstance(each, rules.RunTakenAway)}
     ids = {run.partition("/")[0] for run in taken} - {run.partition("/")[0] for run in commands}
-    return [
-        case
-        for case in dict.fromkeys(case for start in recorded.campaigns for case in start.plan.cases)
-        if case.id in ids
-    ]
+    cases = dict.fromkeys(case for start in recorded.campaigns for case in start.plan.cases)
+    return [case for case in cases if case.id in ids]
 
 
 def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
