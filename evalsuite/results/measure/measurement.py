@@ -104,7 +104,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
-    said = head + b"\n" + facts.noted((command.stated or {}).get("note", ""))
+    said = b"\n".join(filter(None, (head, facts.noted((command.stated or {}).get("note", "")))))
     stated = _facts(run.case, head, command, environments, read, dialect)
     contradictions = (
         *(*balance.borne_out(read.findings, records, throughput), *against),
