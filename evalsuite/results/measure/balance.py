@@ -8,7 +8,7 @@ import contextlib
 import math
 import re
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evalsuite.contracts.dialect import Dialect
@@ -114,9 +114,9 @@ def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) 
     return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else None
 
 
-def borne_out(found: Iterable[Finding], run: RunRecords, measured: Throughput | None) -> Iterator[Finding]:
+def borne_out(found: Sequence[Finding], run: RunRecords, measured: Throughput | None) -> Iterator[Finding]:
     """*found* in a log, less a slow warm-up whose steps took no more work, and what the facts say."""
-    worked = warmup_factor(run, measured) if measured else None
+    worked = warmup_factor(run, measured) if measured and any(isinstance(of, SlowWarmup) for of in found) else None
     refuted = worked is not None and worked <= WorkInWarmup.work_limit
     return (each for each in found if not isinstance(each, (SlowWarmup, ContradictsLog) if refuted else ContradictsLog))
 
