@@ -1,5 +1,6 @@
 """The script's own figures next to its steps: utilisation, TFLOP/s, memory, the wait for data."""
 
+import contextlib
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,12 +25,14 @@ class AlsoPrinted:
     memory_gib: float | None = None  # the most that one device held
     data_wait_s: float | None = None  # mean, of a step
     spread_of_rates: float | None = None  # highest ÷ lowest beside one and the same TFLOP/s; None: that moves too
+    spread_items_per_s: float | None = None  # ± of the final figure, all devices: 1.96 deviations; None: two differ
 
 
 _N = r"(?P<rate>\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?)"
-_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {
+_TAKEN: Mapping[str, Callable[[Sequence[float]], float | None]] = {
     **{"memory_gib": max, "data_wait_s": statistics.fmean},
     "mean_items_per_s": lambda values: values[-1],
+    "spread_items_per_s": lambda values: values[0] if len({*values}) == 1 else None,
 }
 
 
@@ -39,17 +42,14 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
     if not columns:
         return None
     figures: dict[str, list[float]] = {}
-    try:
-        for whole, steps in _texts(path, dialect, first_line or 1, last_line):
-            for name, line, factor, apart in columns:
-                text = whole if apart else steps
-                said = (line.read(match) for match in line.compiled.finditer(text))
+    with contextlib.suppress(Unreadable):  # what was found before is shown
+        for texts in _texts(path, dialect, first_line or 1, last_line, any(place == "final" for *_, place in columns)):
+            for name, line, factor, place in columns:
+                said = (line.read(match) for match in line.compiled.finditer(texts[place]))
                 values: Iterable[float | None] = (rate_of(fields) for fields in said if fields is not None)
                 if line.groups == ("rate",) and line.fields is None:
-                    values = map(positive, line.compiled.findall(text))  # in half the time
+                    values = map(positive, line.compiled.findall(texts[place]))  # in half the time
                 figures.setdefault(name, []).extend(value * factor for value in values if value is not None)
-    except Unreadable:
-        pass  # what was found before is shown; the reading says that the log cannot be read to its end
     taken = {name: _TAKEN.get(name, statistics.median)(values) for name, values in figures.items() if values}
     tflops, rates = (figures.get(name) or [] for name in ("tflop_per_s_per_device", "items_per_s_per_device"))
     if tflops and not rates and min(tflops) > 0:
@@ -59,9 +59,9 @@ def also_printed(path: Path, dialect: Dialect, first_line: int | None, last_line
     return AlsoPrinted(**taken) if taken else None
 
 
-def _columns(dialect: Dialect) -> list[tuple[str, Line, float, bool]]:
+def _columns(dialect: Dialect) -> list[tuple[str, Line, float, str]]:
     shapes = [
-        (name, Line(pattern=pattern, sample=b"", source=""), row.get("times", 1.0), "apart" in row)
+        (name, Line(pattern=pattern, sample=b"", source=""), row.get("times", 1.0), row.get("place", ""))
         for name, columns in paths.read_data("also_printed.toml").items()
         for row in columns
         if dialect.name in row["dialects"]
@@ -69,12 +69,12 @@ def _columns(dialect: Dialect) -> list[tuple[str, Line, float, bool]]:
     ]
     if dialect.scope == "per_device":
         rated = [line for line in dialect.step if {"rate", "rate_k"} & set(line.groups)]
-        shapes += [("items_per_s_per_device", line, 1.0, False) for line in rated]
+        shapes += [("items_per_s_per_device", line, 1.0, "") for line in rated]
     return shapes
 
 
-def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterator[tuple[bytes, bytes]]:
-    """Of each part of the log all lines, and those of steps alone."""
+def _texts(path: Path, dialect: Dialect, first: int, last: int | None, to_end: bool) -> Iterator[dict[str, bytes]]:
+    """Of each part of the log by place: lines of the window's steps, all lines there ("apart"), all from it on."""
     for chunk in chunks(path, bare=dialect.spans_lines):
         if last is None and chunk.offset > MOST_BYTES:
             return
@@ -82,18 +82,18 @@ def _texts(path: Path, dialect: Dialect, first: int, last: int | None) -> Iterat
             continue
         lines = chunk.text.split(b"\n")
         begin = max(0, first - chunk.first_line)
-        end = len(lines) if last is None else last - chunk.first_line + 1
+        end = len(lines) if last is None else max(0, last - chunk.first_line + 1)
         text = b"\n".join(lines[begin:end]) + b"\n"
-        yield text, b"".join(_whole_lines(text, dialect))
-        if last is not None and last < chunk.first_line + chunk.line_ends:
+        behind = b"\n".join(lines[begin:]) if to_end else b""
+        yield {"": b"".join(_whole_lines(text, dialect)), "apart": text, "final": behind}
+        if last is not None and last < chunk.first_line + chunk.line_ends and not to_end:
             return
 
 
 def _whole_lines(text: bytes, dialect: Dialect) -> Iterator[bytes]:
     behind = 0
     for match, _ in matches(text, (*dialect.step, *dialect.final)):
-        if match.end() <= behind:
-            continue  # another match in a line that is taken already
-        begin = max(behind, text.rfind(b"\n", 0, match.start()) + 1)
-        behind = text.find(b"\n", match.end()) + 1 or len(text)
-        yield text[begin:behind]
+        if match.end() > behind:  # else another match in a line that is taken already
+            begin = max(behind, text.rfind(b"\n", 0, match.start()) + 1)
+            behind = text.find(b"\n", match.end()) + 1 or len(text)
+            yield text[begin:behind]

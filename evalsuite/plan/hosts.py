@@ -59,8 +59,7 @@ def _checked(hosts: Sequence[Host], where: str) -> tuple[Host, ...]:
     names = [host.name for host in hosts]
     if not names:
         raise EvalsuiteError.of("plan.hosts_none", where=where)
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice:
+    if twice := next((name for place, name in enumerate(names) if name in names[:place]), None):
         raise EvalsuiteError.of("plan.hosts_twice", where=where, name=twice)
     for host in hosts:
         if host.devices is not None and not 1 <= host.devices <= MOST_DEVICES:

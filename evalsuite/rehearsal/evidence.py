@@ -114,11 +114,7 @@ def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:
 def read(framework: str, recipe: str, folder: Path = FOLDER) -> Evidence | None:
     """None: never rehearsed."""
     file = folder / f"{framework}-{recipe}.json"
-    return read_file(file) if file.is_file() else None
-
-
-def read_file(file: Path) -> Evidence:
-    return Evidence.from_json(files.read_json(file), file)
+    return Evidence.from_json(files.read_json(file), file) if file.is_file() else None
 
 
 def write(evidence: Evidence, folder: Path) -> Path:

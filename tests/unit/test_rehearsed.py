@@ -14,7 +14,7 @@ from evalsuite.logs.formatting import unit_of
 from evalsuite.rehearsal import evidence, tables
 
 ADAPTERS = discover()
-FOUND = [evidence.read_file(file) for file in sorted(evidence.FOLDER.glob("*.json"))]
+FOUND = [evidence.read(*file.stem.split("-", 1)) for file in sorted(evidence.FOLDER.glob("*.json"))]
 SCALES = [pytest.param(row, scale, id=f"{row.framework}/{row.recipe} {scale}") for row in FOUND for scale in row.scales]
 
 

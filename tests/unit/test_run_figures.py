@@ -95,14 +95,14 @@ def test_what_was_not_read_whole_has_no_energy(devices, window, planned):
     assert run_figures.energy_j(records(host(*devices), window=window, planned=planned)) is None
 
 
-@pytest.mark.parametrize(("dialect", "line", "found"), sources.cases("run_figures.toml")["a_script_that_prints_its"])
-def test_a_script_that_prints_its_peak_is_quoted(dialect, line, found, tmp_path):
+@pytest.mark.parametrize(("dialect", "figure", "line", "found"), sources.cases("run_figures.toml")["a_script_prints"])
+def test_a_script_that_prints_its_peak_or_its_spread_is_quoted(dialect, figure, line, found, tmp_path):
     (file := tmp_path / "log.txt").write_text(f"{line}\n")
     log = Log(path=file, arrivals=None, host="a", rank=None, name="log.txt")
 
     quoted = records(logs=[log], dialect=catalogue.known()[dialect], lines=(1, 1))
 
-    assert dict(run_figures.read(quoted)).get("peak_memory_printed_bytes") == found
+    assert dict(run_figures.read(quoted)).get(figure) == found
 
 
 def summary(**figures):
@@ -112,12 +112,8 @@ def summary(**figures):
         Fact(key=key, value=value, source="log")
         for key, value in {"input_size": "224", "device_model": "NVIDIA H200", "precision": "bf16_amp"}.items()
     )
-    throughputs = [replace(run.throughput, window=WINDOW) for run in runs]
-    made = [
-        replace(run, throughput=throughput, facts=stated, environment=None, figures=tuple(figures.items()))
-        for run, throughput in zip(runs, throughputs, strict=True)
-    ]
-    return synthetic.summary(made)
+    own = {"facts": stated, "environment": None, "figures": tuple(figures.items())}
+    return synthetic.summary([replace(run, throughput=replace(run.throughput, window=WINDOW), **own) for run in runs])
 
 
 def test_the_counter_is_believed_before_sampled_power_where_every_run_has_one():

@@ -112,15 +112,11 @@ def test_dali_has_its_names_and_makes_no_pipeline(monkeypatch):
     assert types.FLOAT == "FLOAT"
 
 
-class Session:
-    def get_adapter(self, url):
-        return "the network"
-
-
 def test_a_download_that_is_named_is_answered_from_its_file(tmp_path, meta_path):
     (tmp_path / "vocab.txt").write_text("[PAD]\n")
     requests = ModuleType("requests")
-    requests.Session, requests.adapters = Session, SimpleNamespace(BaseAdapter=object)
+    requests.Session = type("Session", (), {"get_adapter": lambda self, url: "the network"})
+    requests.adapters = SimpleNamespace(BaseAdapter=object)
     requests.models = SimpleNamespace(Response=SimpleNamespace)
     requests.structures = SimpleNamespace(CaseInsensitiveDict=dict)
     meta_path.setitem(sys.modules, "requests", requests)
@@ -128,7 +124,9 @@ def test_a_download_that_is_named_is_answered_from_its_file(tmp_path, meta_path)
     meta_path.syspath_prepend(str(STAND_INS / "hook"))
     imported(meta_path, STAND_INS / "downloads", "stand_in_downloads")
 
-    here, there = (Session().get_adapter(url) for url in ("https://example.org/v.txt", "https://example.org/other"))
+    here, there = (
+        requests.Session().get_adapter(url) for url in ("https://example.org/v.txt", "https://example.org/other")
+    )
     answer = here.send(SimpleNamespace(url="https://example.org/v.txt"))
 
     assert (answer.status_code, answer.raw.read(), answer.headers["Content-Length"]) == (200, b"[PAD]\n", "6")

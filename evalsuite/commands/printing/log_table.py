@@ -23,6 +23,7 @@ COLUMNS = ("file", "dialect", "status", "throughput", "unit", "certainty", "trai
 HEADS = {"throughput": "rate"}
 _BESIDE: dict[str, tuple[str, Callable[[float], str]]] = {  # key of `also_printed` → heading, form
     "items_per_s_per_device": ("per_device", rate),
+    "spread_items_per_s": ("±", rate),
     "tflop_per_s_per_device": ("TFLOP/s", lambda value: f"{value:,.1f}"),
     "mfu": ("MFU", lambda value: f"{100 * value:.1f}%"),
     "memory_gib": ("memory", lambda value: f"{value:,.1f} GiB"),
@@ -65,7 +66,7 @@ def _heading_of_also(key: str) -> str:
 
 
 def _of_also(row: Row, key: str) -> str:
-    unit = row["printed_unit"] if key == "items_per_s_per_device" and row["printed_unit"] != "steps/s" else ""
+    unit = row["printed_unit"] if "items_per_s" in key and row["printed_unit"] != "steps/s" else ""
     return f"{_BESIDE[key][1](row['also_printed'][key])} {unit}".rstrip()
 
 

@@ -114,8 +114,7 @@ def window_cpu_s(run: RunRecords) -> float | None:
 
 
 def _in_window(run: RunRecords) -> float | None:
-    window = run.window
-    if window is None or window.begin_s is None or window.end_s is None:
+    if (window := run.window) is None or window.begin_s is None or window.end_s is None:
         return None
     return work(run, window.begin_s, window.end_s)
 
@@ -128,6 +127,7 @@ def work(run: RunRecords, begin_s: float, end_s: float) -> float | None:
     return sum(known) if known and complete else None
 
 
+_STATED: dict[str, Callable[[RunRecords], float | None]] = {"spread": lambda run: run.printed.spread_items_per_s}
 FIGURES = (
     RunFigure(  # what the script's allocator gave out or kept on one device
         name="peak_memory_printed_bytes",
@@ -141,7 +141,7 @@ FIGURES = (
     RunFigure(name="energy_j", unit="J", read=energy_j),
     RunFigure(name="window_cpu_s", unit="s", read=window_cpu_s),
     *(
-        RunFigure(name=figure.figure, unit=figure.unit, read=None, over_runs=statistics.median)
+        RunFigure(name=figure.figure, unit=figure.unit, read=_STATED.get(figure.name), over_runs=statistics.median)
         for figure in STATED_FIGURES
     ),
     RunFigure(name="data_wait_s", unit="s", read=lambda run: run.printed.data_wait_s),
