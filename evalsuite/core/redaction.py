@@ -24,15 +24,14 @@ def _compile(parts: Sequence[str], prefixes: str = "") -> "re.Pattern[str]":
 
 _SIGNS = {name: _compile(parts) for name, parts in _DATA["signs"].items()}
 _SHAPES = {
-    name: (given.get("stems") or given["prefixes"].lower().split(), _compile(given["shape"], given.get("prefixes", "")))
+    name: (
+        frozenset(given.get("stems") or given["prefixes"].lower().split()),
+        _compile(given["shape"], given.get("prefixes", "")),
+    )
     for name, given in _DATA["shapes"].items()
 }
 _OF_OPTION = "value of an option"
-_INSIDE = (_OF_OPTION, "credentials", "key of a service")  # a part of what is found is the secret
-_BY_LETTER = itertools.groupby(sorted({stem for stems, _ in _SHAPES.values() for stem in stems}), lambda stem: stem[0])
-_STEMS = re.compile(  # all at once they would be tried at each place
-    "|".join(f"{re.escape(first)}(?:{'|'.join(re.escape(stem[1:]) for stem in of)})" for first, of in _BY_LETTER)
-)
+_STEMS = tuple({stem for stems, _ in _SHAPES.values() for stem in stems})
 _GIVES = re.compile(r"[=:\N{FULLWIDTH COLON}>\s\u4e00-\u9fff]")  # between a name and what is given to it
 _MARK = re.compile(r"\\?\[secret: [^\]\n]{1,200}\]")
 SHORTEST = 12  # characters of what has a shape
@@ -153,10 +152,11 @@ def _is_hidden(value: str) -> bool:
 def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what certainly is a secret."""
     lowered = text.lower()
-    for name, (stems, shape) in _SHAPES.items() if len(text) >= SHORTEST and _STEMS.search(lowered) else ():
-        if any(stem in lowered for stem in stems):
+    held = {stem for stem in _STEMS if stem in lowered} if len(text) >= SHORTEST else ()
+    for name, (stems, shape) in _SHAPES.items() if held else ():
+        if not stems.isdisjoint(held):
             for match in shape.finditer(text):
-                part = match.lastgroup if name in _INSIDE and match.lastgroup else 0  # or all of it
+                part = 0 if name == "basic" else match.lastgroup or 0  # of what is found, or all of it
                 login = name != "basic" or ":" in (_decode(match["word"]) or "")
                 if login and "\0" not in (match[part].strip("*") or "\0"):
                     yield *match.span(part), name
