@@ -64,14 +64,14 @@ class SameFigures(Finding, code="D04", question=5):
     first: Name
     steps: Count
     fewest: Count = 20
-    factor: Factor = 4.0  # times as many step times to the last digit as nearly
+    chance: Limit = 1e-6  # that honest ones share so many values
 
 
 class Reshaped(Finding, code="D04", question=5):
     first: Name
     steps: Count
     groups: Count = 8  # of step times three residuals apart: 2,047 honest pairs have up to 4
-    correlation: Limit = 0.9  # of the ranks, step by step, of times and of their differences: honest ones up to 0.66
+    correlation: Limit = 0.9  # of the ranks, step by step, of times and of their differences: honest ones up to 0.73
 
 
 class OneTraining(Finding, code="D04", question=5):

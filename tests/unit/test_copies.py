@@ -1,6 +1,7 @@
 """D04 beyond equal bytes, and repeats that were chosen among more."""
 
 from dataclasses import replace
+from itertools import accumulate
 from random import Random
 
 import pytest
@@ -20,13 +21,12 @@ TIMES = tuple(0.2 + (k * k % 97) / 1000 for k in range(140))
 RUN = {"repeat", "origin", "printed_steps", "value"}
 
 
-def steps(times=(0, 0), coarse=0, by=1.0, turned=0, order=None, scatter=None, noise=0.0, **_):
+def steps(times=(0, 0), by=1.0, turned=0, order=None, scatter=None, noise=0.0, **_):
     """Step times as in *times* of one training, multiplied *by*, turned round, in another order; or of their own."""
-    chance, seconds = Random(order), [*(by * time for time in TIMES[slice(*times)]), *(0.25, 0.26) * coarse]
-    seconds = [*seconds[turned:], *seconds[:turned]]
+    chance, own, more = Random(order), Random(scatter), Random(noise)
+    seconds = [by * each for each in TIMES[slice(*times)]]
+    seconds = seconds[turned:] + seconds[:turned] if scatter is None else [own.gauss(0.2, 0.008) for _ in range(100)]
     chance.shuffle(seconds) if order else None
-    own, more = Random(scatter), Random(noise)
-    seconds = seconds if scatter is None else [own.gauss(0.2, 0.008) for _ in range(100)]
     return [round(each + more.gauss(0, noise), 4) for each in seconds]
 
 
@@ -43,6 +43,58 @@ def test_runs_that_are_no_repeats_of_their_own(runs, found):
 
     assert {str(place): type(copy).__name__ for place, copy in copies.copies(runs).items()} == found
     assert [each.counts for each in marked] == [str(place) not in found for place in range(len(runs))]
+
+
+PRINTED = {  # what steps print: level and step, scatter, how many, devices of a rate (0: a time), and what it hides
+    "whole tokens/s of 8 devices": (5762, 1, 0.006, 100, 8, ()),
+    "the same, of many steps": (5762, 1, 0.006, 600, 8, ()),
+    "rates of 4 digits": (354.2, 0.1, 0.01, 100, 1, ()),
+    "times of 2 digits": (0.24, 0.01, 0.05, 200, 0, ("edited", "cut", "multiplied", "shuffled")),
+    "times of 3 digits": (0.245, 0.001, 0.01, 100, 0, ()),
+    "times of 4 digits": (0.2451, 0.0001, 0.02, 120, 0, ()),
+    "means of 4 digits since the start": (0.2451, 0.0001, 0.03, 300, 0, ("multiplied",)),
+    "means of 5 digits since the start": (0.24513, 0.00001, 0.02, 120, 0, ()),
+}
+
+
+def played(chance, printed, times):
+    level, step, _, _, devices, _ = PRINTED[printed]
+    each = [round(round(time * level / step) * step, 6) * (devices or 1) for time in times]
+    row = run(chance.randrange(10**6), [8192 / value for value in each] if devices else each)
+    return replace(row, printed_each=tuple(each))
+
+
+def own(chance, printed):
+    times = [chance.gauss(1, PRINTED[printed][2]) for _ in range(PRINTED[printed][3])]
+    means = (total / count for count, total in enumerate(accumulate(times, initial=2.0), 1))  # after a slow first step
+    return [*means][2:] if "means" in printed else times
+
+
+@pytest.mark.parametrize("printed", PRINTED)
+def test_of_200_honest_pairs_none_shares_more_than_chance_gives(printed):
+    chance = Random(printed)
+    runs = [played(chance, printed, own(chance, printed)) for _ in range(21)]  # each against all before it
+
+    found = copies.copies(runs)
+    print(f"{printed}: {len(found)} alarms in {len(runs) * (len(runs) - 1) // 2} pairs")
+    assert found == {}
+
+
+@pytest.mark.parametrize("edit", ["edited", "cut", "multiplied", "shuffled"])
+@pytest.mark.parametrize("printed", PRINTED)
+def test_a_copy_that_was_edited_is_found_where_its_digits_tell(printed, edit):
+    chance, found = Random(edit), 0
+    for _ in range(10):
+        times, others = (own(chance, printed) for _ in "ab")
+        changed = {
+            "edited": [other if chance.random() < 0.1 else time for time, other in zip(times, others, strict=True)],
+            "cut": times[len(times) // 6 :] + others[: len(times) // 6],
+            "multiplied": [0.93 * time for time in times],
+            "shuffled": chance.sample(times, len(times)),
+        }[edit]
+        found += bool(copies.copies([played(chance, printed, each) for each in (times, changed)]))
+
+    assert (found >= (6 if edit == "edited" else 9)) == (edit not in PRINTED[printed][-1])
 
 
 def test_equal_values_of_a_clock_of_whole_seconds_are_repeats_with_an_interval_as_wide_as_its_tick():

@@ -56,7 +56,6 @@ def written(folder, text):
 
 
 C1 = "[C1]\nthreshold = 0.8\nmin_nodes = 2\n"
-TARGET = '[[target]]\nmodel = "m"\nmetric = "top1"\nvalue = 76.0\nepochs = 90\n'
 
 
 def test_the_default_file_asks_for_all_criteria_and_a_table_that_is_left_out_for_none(tmp_path):
@@ -68,13 +67,6 @@ def test_the_default_file_asks_for_all_criteria_and_a_table_that_is_left_out_for
     asked = criteria.read(written(tmp_path, C1))
     assert [verdict.criterion for verdict in verdicts(rows([(1, 1, 100.0)]), asked)] == ["C1"]
     assert asked.target == ()
-
-
-@pytest.mark.parametrize("text", [C1 + TARGET, C1 + TARGET + "tolerance = 0\n"])
-def test_a_target_may_leave_out_its_tolerance(text, tmp_path):
-    (target,) = criteria.read(written(tmp_path, text)).target
-
-    assert target.tolerance == (0 if "tolerance" in text else 0.3)
 
 
 @pytest.mark.parametrize(

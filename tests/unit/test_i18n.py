@@ -136,7 +136,6 @@ def test_how_logs_are_read_is_chinese_to_the_last_mark_and_english_as_json(say):
     assert not any(mark in say("zh", "parse", log).replace(log, "") for mark in (": ", "; ", ", ", " ("))
 
 
-TITLED = '[document]\ntitle = { zh = "天枢", en = "Tianshu" }\n'
 BOTH = 'title = { zh = "a", en = "b" }\ntext = { zh = "a", en = "b" }'
 
 

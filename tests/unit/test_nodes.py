@@ -119,7 +119,6 @@ def test_a_node_that_says_nothing_is_named_with_the_engines_own_words(tmp_path):
 
 
 UNREACHED = "ssh: connect to host a port 22: No route to host"
-DEAF = "trap '' TERM; sh -c 'sleep 60; echo {0}' & while :; do sleep 0.1; done"
 
 
 @pytest.mark.parametrize(("does", "reason"), sources.cases("nodes.toml")["node_launcher_hangs"])

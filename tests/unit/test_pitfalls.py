@@ -22,7 +22,6 @@ from tests import sources
 from tests.toys import CASE
 
 State, Address = namedtuple("State", "isup"), namedtuple("Address", "family")
-LINKS = "enp1s0 br-e0df4395d684 veth37669ca"
 
 
 @pytest.fixture

@@ -11,19 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evalsuite.core.findings import (
-    BusyMachine,
-    CoresIdle,
-    JournalBroken,
-    NothingExchanged,
-    OddEfficiency,
-    RepeatsMissing,
-    RunMadeAgain,
-    RunTakenAway,
-    SuperLinear,
-    ThinSamples,
-    UnstableRepeats,
-)
+from evalsuite.core import findings as rules
 from evalsuite.core.model import (
     WORST_FIRST,
     Case,
@@ -55,8 +43,9 @@ from evalsuite.results.measure.summary import (
     values,
 )
 
-SUSPICIOUS = (SuperLinear, OddEfficiency, UnstableRepeats)  # the numbers contradict themselves
-DISTURBED = (BusyMachine, CoresIdle, NothingExchanged)  # of runs: a slowed base, or scales that do not work together
+SUSPICIOUS = (rules.SuperLinear, rules.OddEfficiency, rules.UnstableRepeats)  # the numbers contradict themselves
+DISTURBED = (rules.BusyMachine, rules.CoresIdle, rules.NothingExchanged)  # a slowed base, or scales apart
+CHOSEN = (rules.RunTakenAway, rules.JournalBroken, rules.RepeatsMissing)
 COULD_NOT_START = 126  # exit codes from here on are the shell's or a signal's, not the framework's
 CRITERIA = ("C2a", "C2b")  # of the GPUs alone, and of all resources
 RESOURCES = ("gpu", "cpu", "memory", "disk", "network")
@@ -122,7 +111,7 @@ def _no_large(asked: Threshold) -> Doubt:
 
 
 def _chosen(row: Summary) -> bool:
-    return any(isinstance(each, RunTakenAway | JournalBroken | RepeatsMissing) for each in row.findings)
+    return any(isinstance(each, CHOSEN) for each in row.findings)
 
 
 def _scales(cases: Iterable[Case]) -> dict[str, str]:
@@ -197,7 +186,7 @@ def _judge_series(rows: Sequence[Row], planned: Sequence[Case], asked: Threshold
     cell = _judge(cell, reached, measured, below, doubt)
     if cell.outcome == "undetermined":
         return cell
-    again = sum(each.attempts for row in needed for each in row.findings if isinstance(each, RunMadeAgain))
+    again = sum(each.attempts for row in needed for each in row.findings if isinstance(each, rules.RunMadeAgain))
     notes, told = list[str](), dict[str, str]()
     if again and cell.outcome == "pass":
         notes, told = ["again"], {"attempts": str(again)}
@@ -328,7 +317,7 @@ def _judge_use(
         row.case
         for row in measured
         for used in (used for name in counted for used in _readings(row, name))
-        if used.coverage < ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n * _counted(used, row.case)
+        if used.coverage < rules.ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n * _counted(used, row.case)
     ]
     few: list[Case] = [row.case for row in measured if row.partial]
     doubts: list[tuple[list[Case], str, str]] = [

@@ -3,11 +3,13 @@
 import functools
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from bisect import bisect
+from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from evalsuite.core import paths
-from evalsuite.core.findings import FewRepeats
+from evalsuite.core.findings import FewRepeats, Reshaped
 from evalsuite.core.model import Interval
 
 if TYPE_CHECKING:
@@ -20,8 +22,9 @@ BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 SIGNIFICANCE = 0.05
 MOST_AT_ONCE = 1 << 20  # places drawn, of 8 bytes
-FINEST = 1e-6  # relative: no log prints more of a step time
-REPEATED, ONE_WORK = 0.2, 0.05  # share of step times of a coarse clock; relative scatter of steps that do the same
+FINEST = 6  # digits: no log prints more of a step time
+REPEATED, ONE_WORK = 0.2, 0.05  # share of step times that are equal; relative scatter of steps that do the same
+SMOOTH, STEEPER = 0.5, 4.0  # correlation of ranks of steps and of the next; fall of that of two series, a step apart
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
 
 
@@ -47,22 +50,51 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 
 def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, float]]:
     """Of each but the first, all of one length: which before it is likest in order of size, and into how many groups it
-    falls whose distance is three times what they differ by; which is likest step by step, and the correlation of their
-    ranks (0 of values that repeat or scatter widely)."""
+    falls whose distance is three times what they differ by (six of a coarse clock; 1 where both are smooth, as means
+    since the start are); which is likest step by step, and the correlation of their ranks (0 of values that scatter
+    widely, of few different ones, and where they are nearly as like a step later; equal ones in opposite orders)."""
     import numpy
 
     logs = numpy.log(series)
-    logs -= numpy.median(logs, axis=1, keepdims=True)
+    logs = numpy.round(logs - numpy.median(logs, axis=1, keepdims=True), FINEST)
     sizes = numpy.sort(logs, axis=1)
-    unlike = (numpy.diff(sizes) == 0).mean(axis=1) > REPEATED
-    unlike |= 1.4826 * numpy.median(abs(logs), axis=1) > ONE_WORK
-    ranks = [of.argsort(axis=1).argsort(axis=1) - (of.shape[1] - 1) / 2 for of in (logs, numpy.diff(logs))]
-    ranks = [numpy.where(unlike[:, None], 0, of / of[0].std()) for of in ranks]
+    equal = numpy.diff(sizes) == 0
+    unlike = (1.4826 * numpy.median(abs(logs), axis=1) > ONE_WORK) | ((~equal).sum(axis=1) < Reshaped.groups)
+    (steps, other_steps), (changes, other_changes) = (
+        (_ranks(of), _ranks(of[:, ::-1])[:, ::-1]) for of in (logs, numpy.diff(logs))
+    )
+    smooth = (steps[:, 1:] * steps[:, :-1]).sum(axis=1) > SMOOTH
     for place in range(1, len(sizes)):
         apart = (sizes[:place] - sizes[place]).std(axis=1, keepdims=True)
-        groups = 1 + (numpy.diff(sizes[place]) > numpy.maximum(3 * apart, FINEST)).sum(axis=1)
-        alike = numpy.min([of[:place] @ of[place] / of.shape[1] for of in ranks], axis=0)  # nor by a common trend
+        least = numpy.maximum(numpy.where(equal[place].mean() > REPEATED, 6, 3) * apart, 10.0**-FINEST)
+        groups = 1 + (numpy.diff(sizes[place]) > least).sum(axis=1) * ~(smooth[:place] & smooth[place])
+        known, own = changes[:place], other_changes[place]
+        alike = numpy.minimum(steps[:place] @ other_steps[place], known @ own)
+        later = numpy.maximum(known[:, 1:] @ own[:-1], known[:, :-1] @ own[1:])
+        alike *= (1 - later > STEEPER * (1 - known @ own)) & ~(unlike[:place] | unlike[place])  # else a common trend
         yield int(groups.argmax()), int(groups.max()), int(alike.argmax()), float(alike.max())
+
+
+def _ranks(series: "NDArray[float64]") -> "NDArray[float64]":
+    """Of each, of length 1; equal values by their place."""
+    ranks = series.argsort(axis=1, kind="stable").argsort(axis=1) - (series.shape[1] - 1) / 2
+    scaled: NDArray[float64] = ranks / math.sqrt((ranks[0] ** 2).sum())
+    return scaled
+
+
+def chance_of_equals(values: Set[float], others: Set[float]) -> float:
+    """At most how often two honest sets share so many values, beside those that are one or two steps apart.
+
+    A step is the smallest that they print. By chance each of the five distances is as frequent (Chernoff's bound of
+    the binomial tail: Hoeffding, JASA 58, 1963, theorem 1).
+    """
+    step = min(later - earlier for earlier, later in pairwise(sorted(values | others)))
+    ordered, reach, equal = sorted(others), 2.5 * step, len(values & others)
+    within = sum(bisect(ordered, value + reach) - bisect(ordered, value - reach) for value in values)
+    counts = ((equal, within / 5), (within - equal, within * 4 / 5))
+    return (
+        math.exp(-math.fsum(n * math.log(n / by_chance) for n, by_chance in counts if n)) if 5 * equal > within else 1.0
+    )
 
 
 @functools.cache

@@ -6,19 +6,10 @@ from dataclasses import replace
 from datetime import UTC
 from itertools import pairwise
 
+from evalsuite.core import findings as rules
 from evalsuite.core.decode import instant
-from evalsuite.core.findings import (
-    AtOnce,
-    EqualRepeats,
-    FactsDisagree,
-    OneTraining,
-    Reshaped,
-    SameBytes,
-    SameFigures,
-    SideBySide,
-)
 from evalsuite.core.model import Finding, Measurement, by_key
-from evalsuite.results.measure.statistics import likest_before
+from evalsuite.results.measure.statistics import chance_of_equals, likest_before
 
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
@@ -48,7 +39,7 @@ def by_stamps(runs: Sequence[Measurement]) -> list[Measurement]:
         until, hosts = known.get(name, (end, frozenset()))
         known[name] = max(until, end), hosts | {*run.hosts}
         if name != said:
-            found = FactsDisagree(
+            found = rules.FactsDisagree(
                 fact="campaign", source="stated", value=said, other_source="log", other_value=name, where=run.run.id
             )
             whole[place] = replace(run, campaign=f"{said}: {name}", findings=(*run.findings, found))
@@ -79,10 +70,10 @@ def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         for other, beside in ((other, runs[other]) for _, other in running):
             elsewhere = _apart(run.hosts, beside.hosts) or run.environment != beside.environment
             if run.run.case == beside.run.case and not elsewhere:
-                findings[place] = AtOnce(first=beside.run.id)
+                findings[place] = rules.AtOnce(first=beside.run.id)
             elif not elsewhere and (run.environment or run.hosts):
-                findings |= {each: SideBySide(evaluations=1) for each in (place, other) if each not in findings}
-        running += [(end, place)] if not isinstance(findings.get(place), AtOnce) else []
+                findings |= {each: rules.SideBySide(evaluations=1) for each in (place, other) if each not in findings}
+        running += [(end, place)] if not isinstance(findings.get(place), rules.AtOnce) else []
     return findings
 
 
@@ -96,7 +87,7 @@ def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         if run.origin in OWN_LOGS and run.log_sha256 is not None:
             other = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
             if other != run.run.id:
-                findings[place] = SameBytes(first=other)
+                findings[place] = rules.SameBytes(first=other)
     return findings
 
 
@@ -108,7 +99,7 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         of = run.throughput.counted if run.throughput else None
         series = ((*of.before_s, *of.seconds, *of.after_s), of.seconds, run.printed_each) if of else ()
         if run.origin in OWN_LOGS:
-            of_length = {len(each): each for each in series if len(each) >= SameFigures.fewest and min(each) > 0}
+            of_length = {len(each): each for each in series if len(each) >= rules.SameFigures.fewest and min(each) > 0}
             own += [(place, each) for each in of_length.values()]
     cases = [runs[place].run.case for place, _ in own]
     alike = by_key(((case.model, case.scale, len(each[1])), each) for case, each in zip(cases, own, strict=True))
@@ -116,32 +107,28 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     for group in (each for each in alike.values() if len(each) > 1):
         likest = likest_before([seconds for _, seconds in group])
         for (place, seconds), (like, groups, near, correlation) in zip(group[1:], likest, strict=True):
-            first = group[like if groups >= Reshaped.groups else near][0]
-            if (groups >= Reshaped.groups or correlation > Reshaped.correlation) and first != place:
-                findings[place] = Reshaped(first=runs[first].run.id, steps=len(seconds))
+            first = group[like if groups >= rules.Reshaped.groups else near][0]
+            if (groups >= rules.Reshaped.groups or correlation > rules.Reshaped.correlation) and first != place:
+                findings[place] = rules.Reshaped(first=runs[first].run.id, steps=len(seconds))
     return findings
 
 
 def _same_times(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    """Step times of another run: in a row, or many more to the last digit than nearly, in whatever order."""
-    findings: dict[int, Finding] = {}
-    earlier: dict[object, list[tuple[int, set[tuple[float, ...]], set[int]]]] = {}
+    """Step times of another run: in a row, or more of them than chance gives, in whatever order."""
+    findings, asked = dict[int, Finding](), rules.SameFigures
+    earlier: dict[object, list[tuple[int, set[tuple[float, ...]], set[float]]]] = {}
     for place, run in enumerate(runs):
-        of, length = run.throughput.counted if run.throughput and run.origin in OWN_LOGS else None, SameFigures.fewest
+        of, length = run.throughput.counted if run.throughput and run.origin in OWN_LOGS else None, asked.fewest
         seconds = (*of.before_s, *of.seconds, *of.after_s) if of else ()
         each = (seconds[at : at + length] for at in range(len(seconds) - length + 1))
         rows = {row for row in each if len({*row}) >= FEWEST_VALUES}
-        values = (run.printed_each or seconds) if of else ()
-        digits = max((len(f"{value:.9f}".rstrip("0").partition(".")[2]) for value in values), default=0)
-        ticks = {round(value * 10**digits) for value in values}
+        values = {float(f"{value:.6g}") for value in ((run.printed_each or seconds) if of else ())}
         known = earlier.setdefault((run.run.case.model, run.run.case.scale), [])
         for other, other_rows, theirs in known[-MOST_BEFORE:]:
-            many = (shared := len(ticks & theirs)) >= length and shared >= SameFigures.factor * max(
-                sum(value + apart in theirs for value in ticks) for apart in (-2, -1, 1, 2)
-            )
-            if many or rows & other_rows:
-                findings.setdefault(place, SameFigures(first=runs[other].run.id, steps=shared))
-        known.append((place, rows, ticks))
+            shared = len(values & theirs)
+            if rows & other_rows or (shared >= length and chance_of_equals(values, theirs) < asked.chance):
+                findings.setdefault(place, asked(first=runs[other].run.id, steps=shared))
+        known.append((place, rows, values))
     return findings
 
 
@@ -155,17 +142,17 @@ def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     for logs in of_case.values():
         for (begin, end, earlier), (after, _, place) in pairwise(sorted(logs)):
             if begin < after and after >= end - 1:  # steps are counted from 0 or from 1
-                findings[place] = OneTraining(first=runs[earlier].run.id, step=after)
+                findings[place] = rules.OneTraining(first=runs[earlier].run.id, step=after)
     return findings
 
 
 def _without_scatter(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     of_case = by_key((run.run.case.id, place) for place, run in enumerate(runs) if run.counts and run.value is not None)
-    findings: dict[int, Finding] = {}
+    findings, equal = dict[int, Finding](), rules.EqualRepeats
     for places in of_case.values():
         values = [value for place in places if (value := runs[place].value) is not None]
-        if any(of.tick > EqualRepeats.limit for place in places if (of := runs[place].throughput)):
+        if any(of.tick > equal.limit for place in places if (of := runs[place].throughput)):
             continue  # their clock has no finer values
-        if len(values) >= FEWEST_EQUAL and statistics.pstdev(values) < EqualRepeats.limit * statistics.fmean(values):
-            findings |= {place: EqualRepeats(repeats=len(values), first=runs[places[0]].run.id) for place in places[1:]}
+        if len(values) >= FEWEST_EQUAL and statistics.pstdev(values) < equal.limit * statistics.fmean(values):
+            findings |= {place: equal(repeats=len(values), first=runs[places[0]].run.id) for place in places[1:]}
     return findings

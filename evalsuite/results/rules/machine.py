@@ -1,7 +1,7 @@
 """Whether the machine was left alone and the same, and what of a run is its doing (docs/method.md, question 6)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -24,22 +24,14 @@ def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
         moved = rules.ProbeMoved(probe_s=probe_s, least_s=least_s, where=run.run.id)
         marked.append(replace(run, findings=(*run.findings, moved)) if probe_s > moved.factor * least_s else run)
     sound = [run for run in marked if run.counts and run.grounds == "clock"]
-    of_case, of_series = (
-        by_key((run.run.case.id, run) for run in sound),
-        by_key((run.run.case.series, run) for run in sound),
-    )
-    return [
-        _explained(run, of_case.get(run.run.case.id, []), of_series.get(run.run.case.series, []))
-        if run.disturbed
-        else run
-        for run in marked
-    ]
+    known = by_key((name, run) for run in sound for name in (run.run.case.id, f"series {run.run.case.series}"))
+    return [_explained(run, known) if run.disturbed else run for run in marked]
 
 
-def _explained(run: Measurement, alike: Sequence[Measurement], series: Sequence[Measurement]) -> Measurement:
+def _explained(run: Measurement, known: Mapping[str, Sequence[Measurement]]) -> Measurement:
     timed = [found for found in run.findings if found.timing]
-    work = _share(run, alike or series, work_of_step)
-    moved = _share(run, alike, _bytes)
+    alike, series = known.get(run.run.case.id, ()), known.get(f"series {run.run.case.series}", ())
+    work, moved = _share(run, alike or series, work_of_step), _share(run, alike, _bytes)
     if not timed or work is None or abs(work - 1) > rules.TimedBeside.most:
         return run
     if moved is not None and abs(moved - 1) > rules.TimedBeside.bytes:
