@@ -9,28 +9,9 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 SCHEDULE = (
-    "--lr",
-    "1.5e-4",
-    "--lr-decay-style",
-    "cosine",
-    "--min-lr",
-    "1.0e-5",
-    "--weight-decay",
-    "1e-2",
-    "--clip-grad",
-    "1.0",
-    "--lr-warmup-fraction",
-    ".01",
-    "--split",
-    "949,50,1",
-    "--log-interval",
-    "1",
-    "--eval-interval",
-    "1000000",
-    "--eval-iters",
-    "1",
-    "--save-interval",
-    "1000000",
+    *("--lr", "1.5e-4", "--lr-decay-style", "cosine", "--min-lr", "1.0e-5", "--weight-decay", "1e-2"),
+    *("--clip-grad", "1.0", "--lr-warmup-fraction", ".01", "--split", "949,50,1", "--log-interval", "1"),
+    *("--eval-interval", "1000000", "--eval-iters", "1", "--save-interval", "1000000"),
 )
 
 
@@ -48,14 +29,8 @@ def _shared(case: Case) -> tuple[str, ...]:
 
 def _gpt_2021(case: Case) -> Command:
     data = (
-        "--data-path",
-        launchers.GPT_DATA,
-        "--vocab-file",
-        "{data}/gpt2/gpt2-vocab.json",
-        "--merge-file",
-        "{data}/gpt2/gpt2-merges.txt",
-        "--data-impl",
-        "mmap",
+        *("--data-path", launchers.GPT_DATA, "--vocab-file", "{data}/gpt2/gpt2-vocab.json"),
+        *("--merge-file", "{data}/gpt2/gpt2-merges.txt", "--data-impl", "mmap"),
     )
     return Command(
         argv=(

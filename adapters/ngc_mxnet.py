@@ -26,21 +26,8 @@ ENVIRONMENT = {
 # By default: fit.py:92 and 468 (2019), 126 and 548 (2023); data.py's image shape.
 FP32 = ("--dtype", "float32", "--fuse-bn-relu", "0", "--fuse-bn-add-relu", "0")
 AMP = (
-    "--dtype",
-    "float16",
-    "--amp",
-    "--input-layout",
-    "NCHW",
-    "--conv-layout",
-    "NHWC",
-    "--batchnorm-layout",
-    "NHWC",
-    "--pooling-layout",
-    "NHWC",
-    "--fuse-bn-relu",
-    "1",
-    "--fuse-bn-add-relu",
-    "1",
+    *("--dtype", "float16", "--amp", "--input-layout", "NCHW", "--conv-layout", "NHWC"),
+    *("--batchnorm-layout", "NHWC", "--pooling-layout", "NHWC", "--fuse-bn-relu", "1", "--fuse-bn-add-relu", "1"),
 )
 
 

@@ -22,12 +22,8 @@ def _paddlecv(case: Case) -> Command:
     gpu = case.device == "gpu"
     dali = case.option("data", "imagenet") == "dali"
     amp = (
-        "--use_fp16=True",
-        "--use_dynamic_loss_scaling=true",
-        "--scale_loss=128.0",
-        "--data_format=NHWC",
-        "--fuse_elewise_add_act_ops=true",
-        "--fuse_bn_act_ops=true",
+        *("--use_fp16=True", "--use_dynamic_loss_scaling=true", "--scale_loss=128.0", "--data_format=NHWC"),
+        *("--fuse_elewise_add_act_ops=true", "--fuse_bn_act_ops=true"),
     )
     return Command(
         argv=(
@@ -163,19 +159,9 @@ ADAPTER = Adapter(
             step_bound="none",
             outside="eval_during_train=False; the run is ended within its first epoch",
             requirements=(
-                "paddlepaddle==3.3.1",
-                "opencv-python-headless==4.10.0.84",
-                "pillow==11.1.0",
-                "visualdl==2.5.3",
-                "PyYAML==6.0.2",
-                "scikit-learn==1.6.1",
-                "tqdm==4.67.1",
-                "faiss-cpu==1.9.0.post1",
-                "setuptools==75.8.0",
-                "gast==0.3.3",
-                "prettytable==3.12.0",
-                "easydict==1.13",
-                "ujson==5.10.0",
+                *("paddlepaddle==3.3.1", "opencv-python-headless==4.10.0.84", "pillow==11.1.0", "visualdl==2.5.3"),
+                *("PyYAML==6.0.2", "scikit-learn==1.6.1", "tqdm==4.67.1", "faiss-cpu==1.9.0.post1"),
+                *("setuptools==75.8.0", "gast==0.3.3", "prettytable==3.12.0", "easydict==1.13", "ujson==5.10.0"),
             ),
             import_name="paddle",
             requirements_gpu=None,  # the newest paddlepaddle-gpu on PyPI is 2.6.2

@@ -61,15 +61,8 @@ def _examples(data: str) -> Callable[[Case], Command]:
     def command(case: Case) -> Command:
         gpu = case.device == "gpu"
         forked = (
-            "--multiprocessing-distributed",
-            "--dist-backend",
-            "nccl",
-            "--world-size",
-            str(case.nodes),
-            "--rank",
-            "{node_rank}",
-            "--dist-url",
-            "tcp://{master_addr}:{master_port}",
+            *("--multiprocessing-distributed", "--dist-backend", "nccl", "--world-size", str(case.nodes)),
+            *("--rank", "{node_rank}", "--dist-url", "tcp://{master_addr}:{master_port}"),
         )
         started = ("--dist-url", "env://", "--dist-backend", "gloo") if case.total_devices > 1 else ()
         share = case.devices_per_node if gpu else 1

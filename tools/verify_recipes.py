@@ -12,6 +12,7 @@ arguments than then. Runs in `data/recorded.zip` raise the level to "ran here".
 
 import argparse
 import ast
+import contextlib
 import itertools
 import json
 import re
@@ -28,10 +29,12 @@ from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Command, Recipe
 from evalsuite.core import paths
 from evalsuite.core.model import Case, by_key
+from evalsuite.core.placeholders import VISIBLE
 from evalsuite.launch.checks import imports
 from evalsuite.launch.provision import checkouts, virtualenvs
 from evalsuite.launch.provision.recipe_locks import PinnedEnvironment, distribution, read_lock
 from evalsuite.plan import data_sets, repositories
+from evalsuite.rehearsal import evidence as rehearsals
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 from tools.recipe_cases import base, points
@@ -61,6 +64,9 @@ GENERATED = {"mindspore-models", "megatron", "nanogpt", "transformers"}
 # subprocess.run(["make", "-C", path]); torch.utils.cpp_extension.load(…, build_directory=…)
 BUILDS = re.compile(r"""["']make["'],\s*["']-C["']|cpp_extension\.load\([^)]*build_directory""")
 CONSOLE = {"{bin}/elasticdl": "elasticdl_client/main.py"}  # installed by the package
+# calls by which a script asks how many devices there are; it may read the variable, too
+COUNTS = {"device_count", "local_device_count", "get_cuda_device_count", "cuda_places", "num_gpus", *VISIBLE["gpu"]}
+OF_PACKAGES = {"litgpt/train": ["litgpt/utils.py:557 torch.cuda.device_count"]}  # which no repository here holds
 
 
 @dataclass(frozen=True)
@@ -144,15 +150,16 @@ def table() -> Iterator[Row]:
         for recipe in (one for one in each.recipes if one.kind == "official"):
             values = (recipe.options or {}).get("data", ("",))
             imported = _imports(framework, recipe, base(framework, recipe))
+            counts = _counts(framework, recipe)
             for data, (nodes, devices) in itertools.product(values, SCALES):
                 case = base(framework, recipe).at_scale(nodes, devices)
                 precisions = (replace(case, precision=name) for name in ("fp32", "amp"))
                 case = next((one for one in precisions if not recipe.refusal(one)), case)
                 case = replace(case, options=(("data", data),) if data else ())
-                yield Row(f"{framework}/{recipe.name}", data, case.scale, _cells(recipe, case, imported))
+                yield Row(f"{framework}/{recipe.name}", data, case.scale, _cells(recipe, case, imported, counts))
 
 
-def _cells(recipe: Recipe, case: Case, imported: str) -> dict[str, str]:
+def _cells(recipe: Recipe, case: Case, imported: str, counts: str) -> dict[str, str]:
     if refused := recipe.refusal(case):
         return dict.fromkeys(COLUMNS, str(refused))
     command, epoch, shards = recipe.command_of(case), data_sets.epoch(recipe, case), data_sets.parts(recipe, case)
@@ -161,7 +168,7 @@ def _cells(recipe: Recipe, case: Case, imported: str) -> dict[str, str]:
     read = [name for name in data_sets.names(command) if data_sets.data_set(name).counted]
     steps = f"ok: {epoch[0] // case.global_batch} in a pass" if epoch else "ok: counted"
     return {
-        "devices": "ok: told" if _told(recipe, case) else "ok: those that the agent shows",
+        "devices": _devices(recipe, case, counts),
         "steps": short if short and not few else steps,
         "shards": few or ("ok: named" if shards else "ok: a folder is checked" if read else "ok: none"),
         "ranks": _ranks(case, command),
@@ -169,15 +176,44 @@ def _cells(recipe: Recipe, case: Case, imported: str) -> dict[str, str]:
     }
 
 
-def _told(recipe: Recipe, case: Case) -> bool:
-    """Whether more devices change a word that neither counts items nor loaders."""
-    words, twice = recipe.command_of(case).argv, case.devices_per_node * 2
-    devices = recipe.command_of(replace(case, devices_per_node=twice)).argv
-    items = recipe.command_of(replace(case, batch_per_device=case.batch_per_device * 2)).argv
-    if len(devices) != len(words):  # a launcher
-        return True
-    changed = {place for place, pair in enumerate(zip(words, devices, strict=True)) if pair[0] != pair[1]}
-    return any(words[place] == items[place] and words[place - 1] != "-j" for place in changed)
+def _devices(recipe: Recipe, case: Case, counts: str) -> str:
+    """Whether the script is told how many devices are its own, or counts those that the agent shows."""
+    if case.nodes > 1 and "TF_CONFIG" in recipe.command_of(case).environment:
+        return "ok: TensorFlow's strategy of several workers takes those of each node that are shown"
+    if told := _told(recipe, case):
+        return f"ok: told by {told}"
+    if counts:
+        return counts
+    other = recipe.refusal(replace(case, devices_per_node=2 * case.devices_per_node))
+    return "ok: it takes no other number" if other else "unknown"
+
+
+def _told(recipe: Recipe, case: Case) -> str:
+    """The word behind which more devices change a number that counts neither items nor loaders; "": there is none."""
+
+    def words(**changes: int) -> list[str]:
+        command = recipe.command_of(replace(case, **changes))
+        parts = (*command.argv, *(f"{name}={value}" for name, value in command.environment.items()))
+        return re.findall(r"[\w.{}/-]+", " ".join((*parts, *command.files.values())))
+
+    now, devices = words(), words(devices_per_node=2 * case.devices_per_node)
+    if len(devices) != len(now):
+        return "the launcher's line"
+    items = words(batch_per_device=2 * case.batch_per_device)
+    changed = (place for place, pair in enumerate(zip(now, devices, strict=True)) if pair[0] != pair[1])
+    return next((now[place - 1] for place in changed if now[place] == items[place] and now[place - 1] != "-j"), "")
+
+
+def _counts(framework: str, recipe: Recipe) -> str:
+    """How the script counts devices, and how it is known that it finds those alone that the agent shows."""
+    name = f"{framework}/{recipe.name}"
+    read = json.loads((paths.DATA / "verification.json").read_text())[name].get("counts") or OF_PACKAGES.get(name)
+    if not read:
+        return ""
+    seen = rehearsals.of_recipe(framework, recipe)
+    held = seen and seen.stand_ins and "1x1" in seen.scales and rehearsals.level(seen) == "rehearsed"
+    how = "rehearsed with eight devices, one shown" if held else "read, and gives those alone that are shown"
+    return f"ok: {', '.join(read)}; {how}"
 
 
 def _ranks(case: Case, command: Command) -> str:
@@ -269,6 +305,7 @@ def _checked(framework: str, recipe: Recipe, models, files: Path | None) -> dict
     root, origin = _root(recipe, models, files)
     facts = {"date": datetime.now(UTC).date().isoformat(), "origin": origin}
     facts["imports"] = imported(framework, recipe, root or NOWHERE)
+    facts["counts"] = counted(commands, root or NOWHERE)
     if root is None:
         given = {name for each in commands for _, words in _scripts(each, Path("/")) for name in _names(words)}
         return {"level": "unchecked", "reason": origin, "given": given, **facts}
@@ -298,6 +335,19 @@ def imported(framework: str, recipe: Recipe, root: Path) -> list[str]:
     """What the lines of one device and of eight import."""
     cases = [base(framework, recipe).at_scale(1, devices) for devices in (1, 8)]
     return sorted({name for case in cases for name in imports.packages(recipe, recipe.command_of(case), root)})
+
+
+def counted(commands: Iterable[Command], root: Path) -> list[str]:
+    """Where scripts, or what they import of their repository, ask for the number of devices: the first place each."""
+    found: dict[str, str] = {}
+    each = ((script, command) for command in commands for script, _ in _scripts(command, root) if script.is_file())
+    for file in dict.fromkeys(file for script, command in each for file in _closure(script, root, command)):
+        with contextlib.suppress(SyntaxError):  # Python 2
+            for node in ast.walk(ast.parse(file.read_text(errors="replace"))):
+                asked = ast.unparse(node.func) if isinstance(node, ast.Call) else getattr(node, "value", "")
+                if isinstance(asked, str) and asked.rpartition(".")[2] in COUNTS:
+                    found.setdefault(asked, f"{file.relative_to(root)}:{node.lineno} {asked}")
+    return sorted(found.values())
 
 
 def _builds(script: Path, root: Path, command) -> Iterator[str]:

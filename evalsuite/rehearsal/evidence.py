@@ -85,10 +85,8 @@ def case(evidence: Evidence, scale: str) -> Case:
     )
 
 
-def current(evidence: Evidence | None, recipe: Recipe) -> Evidence | None:
+def current(evidence: Evidence, recipe: Recipe) -> Evidence | None:
     """With the scales at which *recipe* starts the same as it did then; None if there is none."""
-    if evidence is None:
-        return None
     how = tables.of_framework(evidence.framework).get(evidence.recipe)
     if evidence.origin != (how.release if how and how.release else origin(recipe)):
         return None
@@ -108,7 +106,7 @@ def level(evidence: Evidence) -> str:
 
 
 def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:
-    return current(read(framework, recipe.name), recipe)
+    return current(seen, recipe) if (seen := read(framework, recipe.name)) else None
 
 
 def read(framework: str, recipe: str, folder: Path = FOLDER) -> Evidence | None:

@@ -65,9 +65,8 @@ class Rehearsal:
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def mistakes(self) -> list[Mistake]:
-        if self.impossible and self != Rehearsal(impossible=self.impossible):
-            return [Mistake("impossible", Message("plan.rehearsal_impossible_and"))]
-        return []
+        more = self.impossible and self != Rehearsal(impossible=self.impossible)
+        return [Mistake("impossible", Message("plan.rehearsal_impossible_and"))] if more else []
 
     @property
     def changes(self) -> dict[str, object]:
@@ -81,7 +80,12 @@ def of_framework(framework: str) -> dict[str, Rehearsal]:
 
 
 def read(file: Path) -> dict[str, Rehearsal]:
-    tables = decode.read_toml(file, EXAMPLE)
+    tables = dict(decode.read_toml(file, EXAMPLE))
+    for name, table in tables.items():
+        if isinstance(table, dict) and "like" in table:  # what is not said here is as there, in this file or another
+            of, _, other = str(table.pop("like")).rpartition("/")
+            there = decode.read_toml(file.with_name(f"{of}.toml"), EXAMPLE) if of else tables
+            tables[name] = {**look_up("plan.rehearsal_recipe", there, other), **table}
     return dict(decode.decode(_File, {"recipes": tables}, file, strict=True).recipes)
 
 
@@ -98,14 +102,12 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[
     known = {
         (framework, recipe.name): tables.get(recipe.name)
         for framework, adapter in sorted(adapters.items())
-        if (tables := of_framework(framework))
+        for tables in [of_framework(framework)]
         for recipe in adapter.recipes
     }
     if not (wanted := list(dict.fromkeys(names))):
         return {name: how for name, how in known.items() if how and not how.impossible}
-    official = {
-        f"{name}/{recipe.name}": (name, recipe.name) for name, each in adapters.items() for recipe in each.recipes
-    }
+    official = {"/".join(name): name for name in known}
     asked: dict[tuple[str, str], Rehearsal] = {}
     for name in wanted:
         recipe = look_up("plan.rehearsal_recipe", official, name)

@@ -14,6 +14,7 @@ static double seconds(void) {  /* since the first call */
 static unsigned nth(void *device) { return *(int *)device; }
 ret nvmlInitWithFlags(unsigned flags) { return INIT; }
 ret nvmlInit_v2(void) { return INIT; }
+ret nvmlInit(void) { return INIT; }
 ret nvmlDeviceGetCount_v2(unsigned *count) { *count = DEVICES; return 0; }
 ret nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device) {
     *device = &number[index]; return index == DENIED ? 4 : 0; }  /* NVML_ERROR_NO_PERMISSION */

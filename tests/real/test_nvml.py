@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from evalsuite.contracts import registry
 from evalsuite.core.documents import Gpu
 from evalsuite.core.findings import ThinSamples
 from evalsuite.core.model import Window
+from evalsuite.launch.provision import virtualenvs
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading
 from evalsuite.runs.store import RunFolder
@@ -243,27 +245,34 @@ def test_the_look_at_a_node_says_how_its_devices_are_set(tmp_path):
     assert [check["detail"] for check in node["checks"]].count(node["facts"]["pitfalls"][0]["seen"]) == 1
 
 
-def test_a_command_is_shown_its_devices_by_uuid_and_one_that_needs_more_is_not_started(tmp_path):
-    environment = stand_in(tmp_path, library("READINGS")) | {"EVALSUITE_HOST": "n"}
+@pytest.fixture
+def shown(tmp_path):
+    """What a command prints that the agent shows so many of the node's devices, and the run's folder."""
+
+    def run(asked, *command, devices=2):
+        environment, folder = stand_in(tmp_path, library("READINGS", devices=devices)), tmp_path / asked
+        words = ("-o", str(folder), "--device", "gpu", "--devices-per-node", asked, "--", *command)
+        line = ["env", "EVALSUITE_HOST=n", sys.executable, "-m", "evalsuite", "sample", *words]
+        return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300), folder
+
+    return run
+
+
+def test_a_command_is_shown_its_devices_by_uuid_and_one_that_needs_more_is_not_started(shown):
     said, headers = {}, {}
     for asked in ("1", "2", "3"):
-        folder = tmp_path / asked
-        words = (
-            "-o",
-            str(folder),
-            "--device",
-            "gpu",
-            "--devices-per-node",
-            asked,
-            "--",
-            "printenv",
-            "CUDA_VISIBLE_DEVICES",
-        )
-        line = [sys.executable, "-m", "evalsuite", "sample", *words]
-        ended = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=180)
+        ended, folder = shown(asked, "printenv", "CUDA_VISIBLE_DEVICES")
         said[asked] = (ended.returncode, ended.stdout.strip())
         headers[asked] = ended.stderr if ended.returncode else RunFolder(folder).samples("n").header
 
     assert said == {"1": (0, "GPU-00000"), "2": (0, "GPU-00000,GPU-00001"), "3": (126, "")}
     assert [gpu.of_job for gpu in headers["1"].gpus] == [True, False]
     assert "this host shows 2 devices; the case needs 3" in headers["3"]
+
+
+def test_pytorch_counts_of_eight_devices_those_that_it_is_shown(shown):
+    """Its own reading of UUIDs and of NVML, by which `torch.cuda.device_count` begins; a build for CPUs has it, too."""
+    python = virtualenvs.ensure(registry.discover()["pytorch"].recipe("reference-face-tiny-split"), progress=print)
+    words = (python, "-W", "ignore", "-c", "import torch; print(torch.cuda._device_count_nvml())")
+
+    assert [shown(asked, *words, devices=8)[0].stdout.strip() for asked in ("1", "2", "8")] == ["1", "2", "8"]
