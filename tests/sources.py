@@ -14,7 +14,7 @@ NIGHTLY = bool(os.environ.get("EVALSUITE_NIGHTLY"))  # `make test-nightly`: ever
 
 
 def leave(name: str, test: str, **figures: Any) -> None:
-    """Leaves *figures* of a night for docs/reliability.md, which tools/write_reliability.py makes of them."""
+    """Leaves *figures* of a night for docs/evidence.md, which tools/write_reliability.py makes of them."""
     house = Path(__file__).parents[1]
     line = ["git", "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"]
     commit = subprocess.run(line, cwd=house, capture_output=True, text=True, check=False).stdout.strip()

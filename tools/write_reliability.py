@@ -1,4 +1,4 @@
-"""Writes into `docs/reliability.md`, in both languages, what a night of tests counted.
+"""Writes into `docs/evidence.md`, in both languages, what a night of tests counted.
 
 python tools/write_reliability.py
 
@@ -15,7 +15,7 @@ RECORD = HOUSE / "docs" / "reliability.json"
 record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
 record |= {file.stem: json.loads(file.read_text(encoding="utf-8")) for file in (HOUSE / "build/figures").glob("*.json")}
 RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-for page in RECORD.parent.glob("reliability*.md"):
+for page in RECORD.parent.glob("evidence*.md"):
     text = page.read_text(encoding="utf-8")
     for name, night in record.items():
         tried, bad = (f"{int(night['figures'][each]):,}" for each in ("tried", "bad"))
