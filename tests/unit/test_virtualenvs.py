@@ -3,6 +3,7 @@
 import hashlib
 import os
 import platform
+import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -142,6 +143,19 @@ def test_every_pinned_package_is_imported_and_one_that_fails_is_named_with_what_
     assert "torchtoy is installed" in named and "RuntimeError: operator torchtoy::nms does not exist" in named
 
 
+MIXED, PAIR = (f"torch==2.13.0+cpu\ntorchvision==0.28.0{build}\n" for build in ("", "+cpu"))
+
+
+def test_a_torchvision_for_cuda_beside_a_torch_for_cpus_is_imported_by_every_script(uv):
+    uv.locks(MIXED, MIXED)
+    said = []
+
+    python = virtualenvs.ensure(toynet(requirements=("torch==2.13.0", "torchvision==0.28.0")), progress=said.append)
+
+    assert not [line for line in said if "cannot be imported" in line]
+    assert subprocess.run([python, "-c", "import torchvision"]).returncode == 0
+
+
 def test_what_was_left_half_made_or_has_lost_its_interpreter_is_made_anew(uv):
     half_made = virtualenvs.folder_of(toynet(), "cpu")
     (half_made / "bin").mkdir(parents=True)
@@ -212,9 +226,6 @@ def test_a_cuda_build_is_not_installed_for_a_cpu_but_the_cpu_build_is_asked_for(
 
     assert (python.parents[1] / "requirements.lock").read_text() == lock.replace("\n", HASHES)
     assert any("--torch-backend cpu" in line for line in uv.seen) is (device == "cpu")
-
-
-MIXED, PAIR = (f"torch==2.13.0+cpu\ntorchvision==0.28.0{build}\n" for build in ("", "+cpu"))
 
 
 @pytest.mark.parametrize(("given", "made"), [((MIXED, PAIR), PAIR), ((PAIR,), PAIR), ((MIXED, None), MIXED)])

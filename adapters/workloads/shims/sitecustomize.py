@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 
 SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-_libraries = []  # a torch.library.Library lives as long as somebody holds it
+# a torch.library.Library lives as long as somebody holds it; an environment may hold a copy of this module
+_libraries = vars(sys).setdefault("_evalsuite_libraries", [])
 
 
 class _Before(importlib.abc.MetaPathFinder, importlib.abc.Loader):

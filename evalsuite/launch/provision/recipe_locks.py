@@ -117,15 +117,14 @@ def _with_dependencies(pins: tuple[str, ...], place: tuple[str, ...], device: De
     if device == "gpu" or not (mixed or _cuda_packages(lines)):
         return lines
     progress(Message("launch.asking_pytorch"))
+    said: tuple[str, ...] = ()
     try:
-        of_cpu = _compile(pins, (*place, *PYTORCH_CPU), progress)
-    except CannotInstall as error:
-        if not _cuda_packages(lines):
-            return lines  # they install, and `env create` says that torchvision cannot load its operators
-        raise CannotInstall(_cuda_refused(pins, lines), error.last_lines or (error.reason,)) from error
-    if _cuda_packages(of_cpu):
-        raise CannotInstall(_cuda_refused(pins, of_cpu))
-    return of_cpu
+        lines = _compile(pins, (*place, *PYTORCH_CPU), progress)
+    except CannotInstall as error:  # a torchvision for CUDA is imported all the same (`virtualenvs`)
+        said = error.last_lines or (error.reason,)
+    if for_cuda := _cuda_packages(lines):
+        raise CannotInstall(Message("launch.cuda_build", pins=" ".join(pins), packages=for_cuda[:3]), said)
+    return lines
 
 
 def _compile(pins: tuple[str, ...], options: tuple[str, ...], progress: Progress) -> Lines:
@@ -137,10 +136,6 @@ def _compile(pins: tuple[str, ...], options: tuple[str, ...], progress: Progress
 
 def _cuda_packages(lines: Lines) -> list[str]:
     return [line.split()[0] for line in lines.values() if re.match(r"nvidia-cu|cuda-", line)]
-
-
-def _cuda_refused(pins: tuple[str, ...], lines: Lines) -> str:
-    return Message("launch.cuda_build", pins=" ".join(pins), packages=_cuda_packages(lines)[:3])
 
 
 def distribution(pin: str) -> str:

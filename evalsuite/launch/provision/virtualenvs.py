@@ -294,6 +294,10 @@ def _make(folder: Path, recipe: Recipe, device: Device, progress: Progress) -> N
         progress(Message("launch.no_lock"))
         lock = resolve(wanted, ("--python", str(_interpreter(folder))), progress)
     _install_all(folder, wanted, lock, progress)
+    if device == "cpu" and BESIDE_TORCH in lock.lines:  # PyPI's is for CUDA; where the builds match nothing happens
+        place = next(folder.glob("lib/python*/site-packages"))
+        shutil.copy(paths.ADAPTERS / "workloads" / "shims" / "sitecustomize.py", place / "evalsuite_shim.py")
+        (place / "evalsuite_shim.pth").write_text("import evalsuite_shim\n")
     printed = _check_import(_interpreter(folder), recipe, Message("launch.new_environment"), wanted.every_pin)
     for words in (each for line in printed.splitlines() if len(each := line.split("\0")) == 3):
         progress(Message("launch.pin_fails", name=words[1], why=words[2], pins=" ".join(wanted.pins)))
