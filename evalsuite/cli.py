@@ -169,6 +169,9 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             text = argparse.__dict__["_"]("unrecognized arguments: %s") % " ".join(unknown)
             option = unknown[0].partition("=")[0]
+            facts, name = paths.read_data("vocabulary.toml"), option[2:].replace("-", "_")
+            if "--set" in known and any(name in facts[kind] for kind in ("fields", "other_names", "facts")):
+                self.error(text, did_you_mean(option, [f"--set {name}=…"], 0))
             self.error(text, did_you_mean(option, known, NEAR) if option.startswith("--") else "")
         return parsed
 
@@ -182,8 +185,7 @@ class Parser(argparse.ArgumentParser):
         """Ends with what to type instead of the first of *names* that an earlier release had."""
         gone = paths.read_data("commands/gone.toml")[kind]
         for instead in (gone[name] for name in names if name in gone):
-            key, values = ("command.gone", {"instead": instead}) if instead else ("command.gone_for_good", {})
-            text = _module("printing.i18n").say(key, name=names[0].split()[-1], **values)
+            text = _module("printing.i18n").say("command.gone", name=names[0].split()[-1], instead=instead)
             self.exit(Exit.USAGE, f"{self.prog}: {text}\n")
 
     def options(self) -> Iterator[str]:

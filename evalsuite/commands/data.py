@@ -14,7 +14,6 @@ from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.launch.provision import data_manifest, made_data
 from evalsuite.plan import data_sets, plan, spec
-from evalsuite.plan.data_sets import Size
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,24 +44,18 @@ def _make(names: Mapping[str, int], arguments: argparse.Namespace) -> int:
     sizes = {name: data_sets.fitting(name, asked, arguments.parts, files) for name, files in names.items()}
     if asked.times > 1 and not any(size.times > 1 for size in sizes.values()):
         raise EvalsuiteError.of("commands.data_no_longer", names=[*names], size=str(asked))
-    if asked.name != "tiny":
-        _announce(sizes)
+    if asked.name != "tiny":  # how large and how long, of what is not there yet, before the first is begun
+        root = paths.data_sets()
+        missing = [(data_sets.data_set(name), size) for name, size in sizes.items() if not (root / name).exists()]
+        needed = sum(data_sets.needed_bytes(*each) for each in missing)
+        root.mkdir(parents=True, exist_ok=True)
+        room = {"gigabytes": f"{needed / 1e9:,.0f}", "free": f"{shutil.disk_usage(root).free / 1e9:,.0f}"}
+        hours = sum(data_sets.core_seconds(*each) for each in missing) / 3600
+        note(say("data.in_all", n=len(missing), hours=f"{hours:,.1f}", **room))
     for name, size in sizes.items():
         line(f"{name} {made_data.make(name, size=size, again=arguments.again, progress=note)}")
     note(say("data.made", n=len(names), folder=paths.data_sets()))
     return Exit.DONE
-
-
-def _announce(sizes: Mapping[str, Size]) -> None:
-    """How large and how long, of what is not there yet, before the first is begun."""
-    missing = [
-        (data_sets.data_set(name), size) for name, size in sizes.items() if not (paths.data_sets() / name).exists()
-    ]
-    needed = sum(data_sets.needed_bytes(*each) for each in missing)
-    paths.data_sets().mkdir(parents=True, exist_ok=True)
-    room = {"gigabytes": f"{needed / 1e9:,.0f}", "free": f"{shutil.disk_usage(paths.data_sets()).free / 1e9:,.0f}"}
-    hours = sum(data_sets.core_seconds(*each) for each in missing) / 3600
-    note(say("data.in_all", n=len(missing), hours=f"{hours:,.1f}", **room))
 
 
 def _check(names: Sequence[str], arguments: argparse.Namespace) -> int:

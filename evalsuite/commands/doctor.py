@@ -4,8 +4,8 @@ Of this machine it needs nothing but the standard library to say what is missing
 """
 
 import argparse
+import functools
 import os
-import threading
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
@@ -57,13 +57,8 @@ def _start_on_hosts(arguments: argparse.Namespace) -> int:
 
     if not arguments.hosts:
         raise EvalsuiteError.of("commands.no_hosts")
-    one_at_a_time = threading.Lock()
-
-    def print_line(line: str) -> None:
-        with one_at_a_time:
-            print(line, flush=True)
-
-    return ssh.run_on_hosts(options.read_hosts(arguments), arguments.argv, print_line)
+    whole = functools.partial(print, end="", flush=True)  # line and end at once: several threads print
+    return ssh.run_on_hosts(options.read_hosts(arguments), arguments.argv, lambda line: whole(f"{line}\n"))
 
 
 def _look_at_nodes(arguments: argparse.Namespace) -> int:

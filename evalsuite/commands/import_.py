@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from evalsuite.commands.options import search_paths
-from evalsuite.commands.printing import i18n, terminal
+from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.i18n import say, worded
 from evalsuite.commands.printing.terminal import line, print_json
 from evalsuite.core import redaction
@@ -149,7 +149,7 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
         rows = [asdict(replace(each, findings=())) | {"findings": [*map(document, each.findings)]} for each in results]
         print_json(redaction.redact_value(rows))
         return
-    keys = (place if each.run else (each.status, each.reason) for place, each in enumerate(results))
+    keys = (n if each.run else (each.status, log_table.without_example(each.reason)) for n, each in enumerate(results))
     for alike in by_key(zip(keys, results, strict=True)).values():
         first = alike[0]
         if len(alike) > MOST_ALIKE:

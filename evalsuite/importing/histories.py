@@ -46,6 +46,7 @@ MOST_BYTES, LARGEST_TEXT = 1 << 28, 1 << 26
 HEAD_BYTES = 1 << 12
 MOST_NAMED = 12
 FEWEST = 3  # reports of a series
+_content = functools.partial(files.read_bytes, most=MOST_BYTES, follow=True)
 SAYS = ("rate", "seconds", "steps_per_s", "timesteps", "loss")  # a line, in this order (logs/dialects/cited.py)
 EARLIEST_S = 6e8  # a time since 1970; what is less counts since the run began
 _UNSAID = "samples/s"  # a batch holds them, whatever they are
@@ -197,10 +198,6 @@ def _refusing(path: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error, ValueError) as error:
         raise EvalsuiteError.of("importing.history_unread", path=path, error=message_of(error)) from error
-
-
-def _content(file: Path) -> bytes:
-    return files.read_bytes(file, most=MOST_BYTES, follow=True)
 
 
 def _mlflow_rows(folder: Path) -> Iterator[Row]:

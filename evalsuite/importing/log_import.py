@@ -38,8 +38,8 @@ Content = tuple[str, ...]  # SHA-256 of each file, sorted
 @dataclass(frozen=True, kw_only=True)
 class Imported:
     source: str
-    run: str | None
-    status: str  # of the reading, or "skipped", "duplicate", "other kind", "already there", "cited"
+    run: str | None = None
+    status: str = "skipped"  # or that of the reading, "duplicate", "other kind", "already there", "cited"
     reason: str = ""
     findings: tuple[Finding, ...] = ()
 
@@ -83,7 +83,7 @@ class Importer:
         user = {name: value for name, value in self.user.items() if name not in histories.OWN_FACTS}
         for history in histories.of_project(found, lambda each: each.facts.get("project"), self.user.get("project")):
             if history.lack:
-                yield Imported(source=history.source, run=None, status="skipped", reason=history.lack)
+                yield Imported(source=history.source, reason=history.lack)
                 continue
             try:
                 written = histories.write(history, self.user.get("tag"), self.user.get("unit"))
@@ -96,18 +96,16 @@ class Importer:
                 member = _Member(path=written.path, facts=facts, sha256=hashed, history=history.source)
                 read = self._case(member)
             except ValueError as error:
-                results.append(Imported(source=history.source, run=None, status="skipped", reason=message_of(error)))
+                results.append(Imported(source=history.source, reason=message_of(error)))
                 continue
             if read[1].throughput is None or read[1].throughput.items_per_s is None:
-                reason = join(written.lack, read[1].reason)
-                yield Imported(source=history.source, run=None, status="skipped", reason=reason)
+                yield Imported(source=history.source, reason=join(written.lack, read[1].reason))
                 continue
             members.append((member, read))
         waits, lacking = Message("importing.waits"), bool(results)
         yield from results
         for member, read in members:
-            waiting = Imported(source=str(member.source), run=None, status="skipped", reason=waits)
-            yield waiting if lacking else self._imported([member], read)
+            yield Imported(source=str(member.source), reason=waits) if lacking else self._imported([member], read)
 
     def logs(self, root: Path, but: Collection[Path] = ()) -> Iterator[Imported]:
         """Those below *root*, without what is *but*."""
@@ -125,7 +123,7 @@ class Importer:
                 facts = self._facts(name, folder)
                 user_facts.check_facts(facts)
             except (ValueError, EvalsuiteError) as error:
-                yield Imported(source=str(path), run=None, status="skipped", reason=message_of(error))
+                yield Imported(source=str(path), reason=message_of(error))
                 continue
             ranked, chosen = "rank" in facts and folder is None, bool(path == root or self.found_by or folder)
             key = tuple(sorted((k, v) for k, v in facts.items() if k != "rank")) if ranked else (name,)
@@ -158,15 +156,15 @@ class Importer:
         content = tuple(sorted(member.sha256 for member in members))
         path = str(members[0].source)
         if content in self._new:
-            reason = Message("importing.same_bytes", run=self._new[content])
-            return Imported(source=path, run=None, status="duplicate", reason=reason)
+            twice = Message("importing.same_bytes", run=self._new[content])
+            return Imported(source=path, status="duplicate", reason=twice)
         there = self._there.get(content)
         try:
             if there is not None:
                 return compare_facts(path, there, members[0].facts)
             made = self._import_run(members, read or self._case(members[0]))
         except ValueError as error:
-            return Imported(source=path, run=None, status="skipped", reason=message_of(error))
+            return Imported(source=path, reason=message_of(error))
         self._new[content] = members[0].source
         return made
 
@@ -272,17 +270,14 @@ def write_first_free(into: Store, runs: Iterator[Run], fill: Callable[[RunFolder
 
 
 def _files(root: Path) -> list[Path]:
+    """A run folder or a report that evalsuite wrote holds no log from elsewhere."""
     if root.is_dir():
-        return [path for path in units(root) if (files.is_file(path) or is_recording(path)) and not _is_ours(path)]
+        met = (path for path in units(root) if (files.is_file(path) or is_recording(path)))
+        new = ((path, (path.parent, path.parent.parent)) for path in met if not RunFolder(path.parent).launched)
+        return [path for path, of in new if not any({"manifest.json", "summary.json"} <= {*os.listdir(o)} for o in of)]
     if not root.is_file():
         raise EvalsuiteError.of(f"importing.no_{'regular' if os.path.lexists(root) else 'such'}", path=root)
     return [root.parent if is_recording(root.parent) else root]
-
-
-def _is_ours(path: Path) -> bool:
-    """Whether it lies in a run folder or a report that evalsuite wrote: that is no log from elsewhere."""
-    beside = ({"manifest.json", "summary.json"} <= {*os.listdir(each)} for each in (path.parent, path.parent.parent))
-    return RunFolder(path.parent).launched or any(beside)
 
 
 def compare_facts(source: str, there: RunFolder, facts: Facts) -> Imported:
@@ -296,7 +291,7 @@ def compare_facts(source: str, there: RunFolder, facts: Facts) -> Imported:
     if not changed:
         return Imported(source=source, run=there.run().id, status="already there")
     reason = Message("importing.same_bytes_differ", run=there.run().id, facts=", ".join(changed))
-    return Imported(source=source, run=None, status="skipped", reason=reason)
+    return Imported(source=source, reason=reason)
 
 
 def contents(store: Store) -> dict[Content, RunFolder]:

@@ -10,11 +10,11 @@ import itertools
 import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import decode
@@ -31,7 +31,6 @@ from evalsuite.logs.text.records import positive
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder, Store
 
-Row = TypeVar("Row")
 KINDS: Mapping[str, Literal["run", "median"]] = {"run": "run", "median": "median"}
 OF_A_CASE = tuple(
     name
@@ -99,7 +98,7 @@ def cite_table(
         try:
             figure = _figure(row, where, table.columns, user, common)
         except ValueError as error:
-            results[row.number] = Imported(source=where, run=None, status="skipped", reason=message_of(error))
+            results[row.number] = Imported(source=where, reason=message_of(error))
             continue
         number = figure.facts.get("repeat", row.number)
         key = figure.case, figure.items, figure.source, figure.log_set, number
@@ -107,13 +106,12 @@ def cite_table(
         if "repeat" in figure.facts and first.value != figure.value:
             both = {"printed": figure.printed, "other": first.printed, "where": first.where}
             reason = Message("importing.repeat_contradicts", repeat=figure.facts["repeat"], **both)
-            results[row.number] = Imported(source=where, run=None, status="skipped", reason=reason)
+            results[row.number] = Imported(source=where, reason=reason)
             continue
         figures.append(figure)
     if any(getattr(each.reason, "id", "") in ASKING for each in results.values()):
-        waits = Message("importing.waits")
-        mended = {f.row.number: Imported(source=f.where, run=None, status="skipped", reason=waits) for f in figures}
-        yield from (results.get(row.number) or mended[row.number] for row in rows)
+        waits = {f.row.number: Imported(source=f.where, reason=Message("importing.waits")) for f in figures}
+        yield from (results.get(row.number) or waits[row.number] for row in rows)
         return
     series = by_key((_series(figure), figure) for figure in figures if figure.kind != "run")
     known = contents(into)  # by their bytes
@@ -193,11 +191,11 @@ def _by_case(figures: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]
 def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
     """Single runs are repeats where one source prints them of one log set; without numbers, in one block of rows."""
     if all((row.kind, row.source, row.log_set) == (None, None, None) for row in rows):
-        values = _alike(rows, lambda row: row.value.normalize())
+        values = by_key((row.value.normalize(), row) for row in rows).values()
         yield from (_Cited(members=same, case=case, repeat=place) for place, same in enumerate(values))
         return
     figures = sorted(
-        _alike([row for row in rows if row.kind != "run"], lambda row: row.value.normalize()),
+        by_key((row.value.normalize(), row) for row in rows if row.kind != "run").values(),
         key=lambda same: (-len(same), same[0].value),
     )
     sets = _log_sets([row for row in rows if row.kind == "run"])
@@ -209,17 +207,15 @@ def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
     for runs in sets:
         own = _with(case, "figure", "single_run") if figures else case
         own = own if len(sets) == 1 else _with(own, "log_set", _set_name(runs, sets))
-        for place, same in enumerate(_alike(runs, lambda row: row.facts.get("repeat", row.row.raw))):
+        for place, same in enumerate(by_key((row.facts.get("repeat", row.row.raw), row) for row in runs).values()):
             repeat = user_facts.whole_number(same[0].facts, "repeat")
             yield _Cited(members=same, case=own, repeat=place if repeat is None else repeat)
 
 
 def _log_sets(runs: Sequence[_Figure]) -> list[list[_Figure]]:
-    def of(place: int) -> object:
-        run = runs[place]
-        return run.source, run.log_set, "repeat" in run.facts or run.row.number - place  # alike within a block
-
-    return [[runs[place] for place in places] for places in _alike(range(len(runs)), of)]
+    blocks = ("repeat" in run.facts or run.row.number - place for place, run in enumerate(runs))  # alike within one
+    of = ((run.source, run.log_set, block) for run, block in zip(runs, blocks, strict=True))
+    return list(by_key(zip(of, runs, strict=True)).values())
 
 
 def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str:
@@ -228,10 +224,6 @@ def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str
         if own is not None and len(set(every)) == len(sets):
             return own
     return Message("importing.rows_from_to", first=runs[0].row.number, last=runs[-1].row.number)
-
-
-def _alike(rows: Iterable[Row], key: Callable[[Row], object]) -> list[list[Row]]:
-    return list(by_key((key(row), row) for row in rows).values())
 
 
 def _runs_behind(figure: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> Sequence[_Figure]:

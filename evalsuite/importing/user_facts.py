@@ -115,11 +115,18 @@ def merge_facts(*said: tuple[str, Mapping[str, str]]) -> Facts:
 
 
 def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
-    """Raises ValueError for a misspelt word, a bad name or number, or nodes and devices that do not fit.
+    """Raises ValueError for a misspelt word, with the nearest known one (`precison=amp` would become an option of its
+    own), a bad name or number, or nodes and devices that do not fit.
 
     *columns*: name → header.
     """
-    check_spelling(facts)
+    known = {*FACTS, *FIELDS, *RECORDED}
+    for name, value in facts.items():
+        if name not in known and (near := difflib.get_close_matches(name, known, n=1, cutoff=NEARLY)):
+            raise ValueError(Message("importing.vocabulary_name", text=name, near=near[0]))
+        words, word = _KNOWN["values"].get({"optimizer": "optimiser"}.get(name, name), ()), value.strip().lower()
+        if words and word not in words and (near := difflib.get_close_matches(word, words, n=1, cutoff=NEARLY)):
+            raise ValueError(Message("importing.vocabulary_value", name=name, text=value, near=near[0]))
     if secret := redaction.find_secret({name: text for name, text in facts.items() if name not in _APART}):
         raise ValueError(Message("importing.fact_secret", place=secret))
     if "scope" in facts and facts["scope"] not in SCOPES:
@@ -145,17 +152,6 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
     if each and total and each * nodes != total:
         values = {"nodes": nodes, "each": each, "product": each * nodes, "total": total}
         raise ValueError(Message("importing.devices_contradict", **values))
-
-
-def check_spelling(facts: Mapping[str, str]) -> None:
-    """Raises ValueError with the nearest known word: `precison=amp` would become an option of its own."""
-    known = {*FACTS, *FIELDS, *RECORDED}
-    for name, value in facts.items():
-        if name not in known and (near := difflib.get_close_matches(name, known, n=1, cutoff=NEARLY)):
-            raise ValueError(Message("importing.vocabulary_name", text=name, near=near[0]))
-        words, word = _KNOWN["values"].get({"optimizer": "optimiser"}.get(name, name), ()), value.strip().lower()
-        if words and word not in words and (near := difflib.get_close_matches(word, words, n=1, cutoff=NEARLY)):
-            raise ValueError(Message("importing.vocabulary_value", name=name, text=value, near=near[0]))
 
 
 def is_whole(text: str, least: int) -> bool:

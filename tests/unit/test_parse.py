@@ -137,6 +137,14 @@ def test_several_logs_are_one_table_with_totals(logs, capsys):
     assert lines[-1] == "    notes.txt"
 
 
+def test_logs_of_one_unknown_shape_are_doubted_in_one_line(tmp_path, capsys):
+    for run in range(3):
+        lines = (f"at {step} of 200: loss {4 / step:.4f}, {940 + run + step % 5}.5 samples/s" for step in range(1, 150))
+        (tmp_path / f"{run}.log").write_text("\n".join(lines))
+    *_, doubted, names = table(capsys, tmp_path)
+    assert doubted.startswith("  3 logs: in no known dialect; line ") and names == "    0.log, 1.log, 2.log"
+
+
 def test_what_a_log_prints_beside_its_steps_is_kept(tmp_path, capsys):
     line = (
         "[titan] 2025-06-16 22:31:18,934 - root - INFO - step: {step:2d}  loss:  6.0348  memory: 49.66GiB(52.28%)  "

@@ -1,6 +1,7 @@
 """What `evalsuite parse` prints for people: a sentence for one log, a table for several, how one is read."""
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -101,7 +102,12 @@ def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
         counted = _files([file for file, _ in where])
         yield "  " + say("parse.code", code=code, files=counted, first=where[0][0], text=where[0][1])
-    reasons = by_key(((row["throughput"] is None, row["reason"]), names[row["file"]]) for row in rows if row["reason"])
+    doubted = [row for row in rows if row["reason"]]
+    alike = [without_example(row["reason"]) for row in doubted]
+    first = dict(zip(reversed(alike), (row["reason"] for row in reversed(doubted)), strict=True))
+    reasons = by_key(
+        ((row["throughput"] is None, first[like]), names[row["file"]]) for row, like in zip(doubted, alike, strict=True)
+    )
     for heading, none in ((say("parse.without"), True), (say("parse.doubted"), False)):
         own = {reason: files for (lacks, reason), files in reasons.items() if lacks is none}
         if own:
@@ -110,6 +116,11 @@ def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
             yield say("parse.reason_of", files=_files(files), why=worded(reason))
             more = say("parse.more", n=f"{len(files) - NAMED:,}") if len(files) > NAMED + 1 else ""
             yield f"    {say('parse.separator').join(files[: NAMED if more else NAMED + 1])}{more}"
+
+
+def without_example(reason: str) -> str:
+    """*reason* without what differs among logs of one shape: which line of each was taken for a report."""
+    return re.sub(r"`.*?`|\d", "", reason) if "--set shape=" in reason else reason
 
 
 def _files(files: Sequence[str]) -> str:

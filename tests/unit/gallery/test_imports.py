@@ -520,4 +520,4 @@ def test_every_name_stands_in_the_help_and_every_fact_of_reports_is_known_and_no
 
     assert listed >= {*user_facts.FIELDS, *published_tables.COLUMNS}
     assert keys <= {*user_facts.FACTS, *user_facts.FIELDS, *user_facts.RECORDED}
-    user_facts.check_spelling(dict.fromkeys(axes, "2"))
+    user_facts.check_facts(dict.fromkeys(axes, "2"))
