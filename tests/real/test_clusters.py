@@ -61,21 +61,27 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
 
 
 @pytest.mark.parametrize("nodes", [2, 3])
-def test_every_built_in_workload_trains_over_named_hosts_and_jax_says_before_that_it_cannot(reached, tmp_path, nodes):
-    hosts, config = reached
-    names = ",".join((*BUILT_IN, "jax"))
-    words = ("--frameworks", names, "--scales", f"{nodes}x1", "--hosts", ",".join(hosts), "--device", "cpu")
-    size = ("--batch-sizes", "2", "--option", "image_size=32", "--steps", "20+20", "--repeats", "1")
-    line = ("run", *words, *size, "--quiet-rounds", "0", "--share", "--runs", "runs")
-
-    text = output_of(evalsuite(hosts["a"], tmp_path, *line, EVALSUITE_SSH=f"ssh -F {config}"), 1800)
+@pytest.mark.parametrize("reach", ["ssh", "slurm"])
+def test_every_built_in_workload_trains_over_named_hosts_and_jax_is_skipped(reach, nodes, request, tmp_path):
+    hosts, config = request.getfixturevalue("reached" if reach == "ssh" else "four_nodes")
+    small = ("--device", "cpu", "--batch-sizes", "2", "--option", "image_size=32", "--steps", "5+20", "--repeats", "1")
+    where = ("--scales", f"{nodes}x1", "--quiet-rounds", "0", "--share", "--runs", "runs")
+    words = ("--frameworks", ",".join((*BUILT_IN, "jax")), *small, *where)
+    if reach == "ssh":
+        line = ("run", "--hosts", ",".join(hosts), *words)
+        text = output_of(evalsuite(hosts["a"], tmp_path, *line, EVALSUITE_SSH=f"ssh -F {config}"), 1800)
+    else:
+        line = ("submit", "--engine", "slurm", *words, "--ask", "time=60", "--go")
+        text = output_of(evalsuite(hosts["ctl"], tmp_path, *line, **config))
+        job = text.partition("submitted as job ")[2].partition(";")[0]
+        assert job and soon(lambda: job_ended(hosts, config, job), 1800), text
 
     ended = {run.parent.name.partition("-")[0]: run for run in tmp_path.glob(f"runs/*-{nodes}x1/r0")}
     states = {name: json.loads((run / "outcome.json").read_text())["status"] for name, run in ended.items()}
     assert states == dict.fromkeys(BUILT_IN, "completed"), text
     assert {len([*run.glob("environment.*.json")]) for run in ended.values()} == {nodes}
     journal = [json.loads(line) for line in (tmp_path / "runs" / "attempts.jsonl").read_text().splitlines()]
-    assert sum(row["event"] == "measured" and row["items_per_s"] is not None for row in journal) == len(BUILT_IN), text
+    assert [row["counts"] for row in journal if row["event"] == "measured"] == [True] * len(BUILT_IN), text
     assert re.search(r"skipped jax.*trains on one device", text), text
 
 
