@@ -316,7 +316,9 @@ def _judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, st
         return "partial", why, None
     if measured.method == FINAL:
         return "partial", Message("logs.log_total", why=_missing(numbers)), None
-    if run.dialect.averaging == "step" and _is_of_one_batch(numbers, measured):
+    clocked = measured.method in CLOCKS or measured.clock_items_per_s is not None or measured.stamps_within is not None
+    clocked = clocked or any(record.mean_s is not None for record in run.records)
+    if run.dialect.averaging == "step" and not clocked and measured.window is not None:  # each is of one batch
         return "partial", Message("logs.read_one_timer"), None
     if all(record.evaluated for record in run.records) and measured.method != FINAL:
         return "partial", Message("logs.log_validated"), None
@@ -389,13 +391,6 @@ def find_doubt(
     ):
         return Message("logs.batch_assumed", text=numbers.facts.assumed), False
     return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False
-
-
-def _is_of_one_batch(numbers: Numbers, measured: Throughput) -> bool:
-    """Is each figure that of one batch, by the script's own timer, and no clock confirms it?"""
-    clocked = measured.method in CLOCKS or measured.clock_items_per_s is not None or measured.stamps_within is not None
-    meant = any(record.mean_s is not None for record in numbers.run.records)
-    return not clocked and not meant and measured.window is not None
 
 
 def two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:

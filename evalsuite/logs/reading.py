@@ -89,7 +89,11 @@ def read_file(
     less = counted and (denied or alone.unit in NO_ITEMS)
     if alone.throughput is None or alone.throughput.items_per_s is None or less:
         return found  # which says as much
-    return replace(alone, status="doubtful", reason=join(Message("logs.answer_denied", why=found.reason), alone.reason))
+    unsaid = (
+        counted and devices and alone.throughput.method == RATES
+    )  # in steps: a rate of items is there, and not whose
+    why = Message("logs.log_whose") if unsaid else found.reason
+    return replace(alone, status="doubtful", reason=join(Message("logs.answer_denied", why=why), alone.reason))
 
 
 @dataclass(frozen=True, kw_only=True)

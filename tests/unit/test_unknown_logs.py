@@ -30,6 +30,20 @@ def test_a_shape_that_the_user_accepts_is_no_longer_doubted(toy, capsys):
     assert [(one["status"], one["shape"]) for (one,) in (accepted, other)] == [("ok", shape), ("doubtful", shape)]
 
 
+AROUND = [
+    "[{n:06}] loss={loss} ({s:.3f} sec/step)", "Step {n}: loss={loss}, time per 10 iters: {ten:.2f} sec",
+    "[10:{m:02}:00] train | step {n} | loss {loss} | {s} s/it\n[10:{m:02}:00] valid | step {n} | loss 2 | 0.2 s/it",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("report", AROUND)
+def test_the_time_of_a_step_is_found_whatever_stands_around_it(tmp_path, report):
+    told = [dict(n=10 * m, loss=2.5 - m / 99, s=0.5 + m % 7 / 999, ten=5 + m % 7 / 99, m=m // 12) for m in range(1, 99)]
+    log = "Batch size: 32\n" + "\n".join(report.format(**each) for each in told)
+
+    assert value(read(tmp_path, log)) == pytest.approx(64, rel=0.02)
+
+
 def test_an_accepted_shape_is_recorded_beside_the_run(toy, tmp_path, capsys):
     facts = ["framework=toynet", "model=resnet50_v1.5", "devices=1", "batch=64", "precision=fp32"]
     said = [word for fact in facts for word in ("--set", fact)]

@@ -78,11 +78,6 @@ def _evaluation_start(match: "re.Match[bytes]") -> Fields:
     return {"unix_ms": match["unix_ms"], "consumed": epoch if part else None}
 
 
-def _evaluation_stop(match: "re.Match[bytes]") -> Fields | None:
-    started = _evaluation_start(match)
-    return None if started["consumed"] is None else {**started, "begins": 1.0}
-
-
 def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sample: bytes) -> Line:
     """Not of validation, which Graphcore's submission brackets as blocks, too."""
     return Line(
@@ -140,7 +135,7 @@ _EPOCHS = (
     ),
     _event(
         b"eval_stop",
-        _evaluation_stop,
+        lambda match: {**of, "begins": 1.0} if (of := _evaluation_start(match))["consumed"] is not None else None,
         b'", "time_ms": 1593139487050, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 292, "epoch_num": 1.049980888109768}}',
     ),
     _event(

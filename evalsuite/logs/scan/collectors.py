@@ -52,10 +52,11 @@ _IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token
 _OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d{1,9})\s+effective batch size: (\d{1,9})")
 _OF_LOGGER = re.compile(rb"^\[[\d/: -]+\] \w+ INFO: ")  # [2022/10/07 21:46:27] ppcls INFO:             batch_size : 256
 _OF_EVALUATION = re.compile(rb"(?i)\s*(?:test\w*|val\w*|eval\w*) ?:\s*")
-_BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,3}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
-_BEFORE = r"(?:(?<![A-Za-z_] )|(?<=info )|(?<=using )|(?<=with )|(?<=the ))"  # no "eval batch size"
+_BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,12}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
+_BEFORE = r"(?:(?<![A-Za-z_] )|(?<=info )|(?<=using )|(?<=with )|(?<=the )|(?<=with a ))"  # no "eval batch size"
 _TRANSLATION = r"(?:[ \t]?/[ \t]?(?=[^\x00-\x7f])[^\r\n:=]{1,90})?"
 _VALUE = r"(?P<product>(?:\d+ ?(?:[x*]|×) ?)+\d+ ?= ?)?(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
+_EACH = re.compile(rb"(?i) ?(?:/|\(?per[ -]|on each )(?:gpu|device|card|rank|worker|replica|process|chip)")
 _PARTLY = frozenset({"parts", "effective", "all", "train", "bare"})  # what a product makes a total
 
 
@@ -92,6 +93,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 kind = "total" if match["product"] and kind in _PARTLY else kind
+                kind = "per_device" if kind in ("bare", "train") and _EACH.match(line, match.end()) else kind  # 8/GPU
                 variable = name.isupper() and kind != "devices" and b"=" in match[0]  # MICRO_BATCH_SIZE=4, of a shell
                 tested = (line[:1].isspace() or line[:1] == b"[") and _is_of_evaluation(lines, at)
                 if not (variable or tested or kind in untold or (cut and match.end() == len(line))):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core.findings import SeveralRuns
+from evalsuite.core.model import by_key
 from evalsuite.logs.text.records import Record, find_places, place
 
 Stream = list[Record]
@@ -74,8 +75,9 @@ def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> l
     numbered = [[place(record) for record in stream] for stream in streams]
     if devices and len(streams) == devices > 1 and all(places == numbered[0] for places in numbered):
         return [streams]  # ranks whose output was written one after the other
-    if all(stream[0].rank is not None for stream in streams):
-        return _tagged(streams)
+    if all(stream[0].rank is not None for stream in streams):  # the first of every rank, then the second, of a restart
+        by_rank = by_key((stream[0].rank, stream) for stream in streams).values()
+        return [[stream for stream in row if stream] for row in itertools.zip_longest(*by_rank)]
     groups: list[list[Stream]] = []
     for stream in sorted(streams, key=lambda stream: stream[0].end):
         if groups and stream[0].end < max(other[-1].end for other in groups[-1]):
@@ -163,11 +165,3 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
 def _printed(record: Record) -> tuple[object, ...]:
     times = record.step_s, record.report_s, record.mean_s, record.elapsed_s
     return (place(record), record.rate, *times, record.loss)
-
-
-def _tagged(streams: list[Stream]) -> list[list[Stream]]:
-    """The first stream of every rank, then the second of those that have one: a restart."""
-    by_rank: dict[str | None, list[Stream]] = {}
-    for stream in streams:
-        by_rank.setdefault(stream[0].rank, []).append(stream)
-    return [[stream for stream in row if stream] for row in itertools.zip_longest(*by_rank.values())]

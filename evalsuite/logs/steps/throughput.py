@@ -297,8 +297,9 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
         least = max(1.0, whole) if alike else 1.0
         yield from _too_small(_implied_batch(Timing(span=read, method=STAMPS)), rest, least)
     pairs = zip(timing.seconds, timing.step_s, strict=True)
-    chance = _error([each for (step, _), each in pairs if each and not step.after_pause])  # starts of epochs are none
-    if abs(rest / value - 1) > UNLIKE + chance:
+    told = [each for (step, _), each in pairs if each and not step.after_pause]  # starts of epochs are none
+    error = math.sqrt(variance(told) / len(told)) / statistics.fmean(told) if len(told) > 1 else 0.0
+    if abs(rest / value - 1) > UNLIKE + ERRORS * error:
         yield rules.RestDiffers(difference=rest / value - 1, steps=steps)
 
 
@@ -320,13 +321,6 @@ def _coarse(figures: Sequence[float]) -> Iterator[Finding]:
     share = digit / 2 / statistics.fmean(figures)
     if share > rules.CoarseFigures.limit:
         yield rules.CoarseFigures(share=share)
-
-
-def _error(sample: Sequence[float]) -> float:
-    """By what share the mean of a *sample* may be off by chance: two standard errors; 0 of one figure."""
-    if len(sample) < 2:
-        return 0.0
-    return ERRORS * math.sqrt(variance(sample) / len(sample)) / statistics.fmean(sample)
 
 
 def variance(sample: Sequence[float]) -> float:

@@ -120,7 +120,10 @@ def _groups_of(sampled: Lines) -> list[Group]:
         bar = _bar(text)
         if _DIGIT.search(text):
             spoken = words.WORD.findall(bar["desc"] if bar else _SCALED.sub(b"", words.mask(text)))
-            key = (b"%|", *(spoken or _words_of(title)), bar["of"]) if bar else tuple(spoken)
+            if bar and not spoken and not _DIGIT.search(title) and not _OVER.search(words.translate(title)):
+                above = words.WORD.findall(title)  # the short line above a bar that has no words: Evaluating...
+                spoken = above if len(above) <= LONGEST_TITLE else []
+            key = (b"%|", *spoken, bar["of"]) if bar else tuple(spoken)
             by_words[(b",", *names) if not bar and roles.is_row(text, names) else key].append((number, text))
         title = title if bar else text
         names = roles.cells(text) if roles.is_header(text) else names
@@ -142,24 +145,28 @@ def _groups_of(sampled: Lines) -> list[Group]:
     return sorted(grouped, key=lambda group: (group.remote, group.per_epoch))
 
 
-def _words_of(title: bytes) -> list[bytes]:
-    """Of the short line above a bar that has no words: Evaluating..."""
-    spoken = words.WORD.findall(title)
-    said = len(spoken) <= LONGEST_TITLE and not _DIGIT.search(title) and not _OVER.search(words.translate(title))
-    return spoken if said else []
-
-
 def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
-    """Refuses lines whose pattern finds those of another group, too, and bars beside others that count steps."""
+    """Refuses lines whose pattern finds those of another group, too, where no word before it tells them apart, and bars
+    beside others that count steps."""
     text = group.text.encode()
-    is_bar = _bar(text) is not None
-    if group.dialect is None or not (is_bar or re.match(rb"\W?[A-Za-z_]{2,}\W", text)):
+    if group.dialect is None:
         return group
-    pattern = group.dialect.step[0].pattern
+    is_bar, step = _bar(text) is not None, group.dialect.step[0]
     rest = [other for other in others if other is not group]
-    alike = any(re.search(pattern, other.text.encode()) for other in rest if is_bar or other.lacks == _OTHER_WORK)
+    found = [each.text.encode() for each in rest if is_bar or each.lacks == _OTHER_WORK]
+    alike = [each for each in found if step.compiled.search(each)]
+    match = None if is_bar or step.pattern.startswith(b"(?m)") else step.compiled.search(text)
+    if (
+        alike
+        and match
+        and (own := {*words.WORD.findall(text[: match.start()])}.difference(*map(words.WORD.findall, alike)))
+    ):
+        begin = max(own, key=len)  # [10:00:05] train | step 10, and valid | step 10
+        step = replace(step, pattern=begin + rb"[^\r\n]*?" + step.pattern)
+        return replace(group, dialect=replace(group.dialect, step=(step,)))
     unsaid = is_bar and any("step" in other.roles for other in rest)
-    return replace(group, dialect=None, lacks=_UNCLEAR) if alike or unsaid else group
+    refused = (alike and (is_bar or re.match(rb"\W?[A-Za-z_]{2,}\W", text))) or unsaid
+    return replace(group, dialect=None, lacks=_UNCLEAR) if refused else group
 
 
 def _sample(path: Path) -> Iterator[tuple[int, bytes]]:

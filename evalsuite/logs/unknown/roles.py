@@ -347,6 +347,11 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]))
     per_step = sorted((c for c in steps if not c[0].clock), key=lambda c: bool(_MEAN.search(c[0].words)))
     interval = usual_interval(counter)
+    pairs = [(count, c) for count, c in pairwise(columns.values()) if c[0].unit in words.UNIT_S and interval]
+    counted = [c for n, c in pairs if {*values_of(n)} == {interval} and re.match(rb" ?(?:step|iter|batch)", n[0].tail)]
+    if counted:  # (100 steps in 50.0 s) · time per 100 iters: 50.0 s
+        chosen["report_s"] = counted[0]
+        return "report_s"
     means = (c for c in (*per_step, *plain) if words.TIME.search(c[0].label) or c in per_step)
     if interval and (mean := next((c for c in means if not c[0].clock and is_running_mean(c, counter)), None)):
         chosen["mean_s"] = mean
@@ -366,9 +371,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
         alone = not slot.label and "rate" not in chosen and passed
         is_loss = words.COST.search(slot.label) and slot.unit not in words.UNIT_S
-        heads = (
-            not slot.label and len(slot.lead.rpartition(b"\n")[2]) <= 1
-        )  # [10:00] step 5: no first report is so late
+        heads = not slot.label and len(slot.lead.rpartition(b"\n")[2]) <= 1  # [10:00] step 5, for a first report late
         of_day = heads and slot.text.count(b":") == 1 and values[:1] > [60.0]
         if is_loss or of_day or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
             continue
@@ -387,9 +390,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             name = "seconds"
         elif stamps:
             name = _by_stamps(values, stamps, interval)
-        elif interval and (
-            slot.unit_s < 1 or (interval == 1 and (slot.unit or _named_unit(slot)))
-        ):  # many steps are not told in milliseconds
+        elif interval and (slot.unit_s < 1 or (interval == 1 and (slot.unit or _named_unit(slot)))):  # many: not in ms
             name = "seconds"
         if name:
             chosen[name] = column

@@ -40,7 +40,8 @@ _ENGLISH = {spelt: english for english, foreign in _WORDS["foreign"].items() for
 _NTH = "第".encode()
 _SPELT = [rf"(?<!\w){word}(?!\w)" if word < "\u1000" else re.escape(word) for word in _ENGLISH]
 _FOREIGN = re.compile("(?i)" + "|".join(sorted(_SPELT, key=len, reverse=True)))
-ITEMS, SHORT, UNIT_S = (_WORDS[name] for name in ("items", "short", "unit_s"))
+ITEMS, SHORT = _WORDS["items"], _WORDS["short"]
+UNIT_S = {unit: float(seconds) for seconds, units in _WORDS["unit_s"].items() for unit in units.split()}
 EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
     re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
 )
@@ -167,7 +168,7 @@ def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
     if not head.strip() and len(parts) > 1 and re.match(rb"[\[(]", between.strip()):  # 4433.848 [imgs/sec], 0.31 (s)
         inner = re.match(rb"\s*[\[(]([A-Za-z/ ]+)[\])]", between)
         return (label(inner[1]), label(between[inner.end() :])) if inner else ("", label(parts[1]))
-    if len(parts) > 1 and not parts[1].strip() and COUNTER.search(label(head)):  # ep050 step    0/171
+    if len(parts) > 1 and not parts[1].strip() and b"/" not in head and COUNTER.search(label(head)):  # ep050 step 0/171
         return "", label(head)
     if len(parts) > 1 or last:
         return label(head), label(parts[1]) if len(parts) > 1 else ""
