@@ -294,7 +294,7 @@ def _sizes(case: Case) -> dict[str, str | None]:
 
 def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     """What sentences of *head* say, where that is one thing; *stated*: all, of a run that its user describes."""
-    small, said = head.lower().decode("utf-8", "replace"), dict[str, dict[str, None]]()
+    small, said = (_sentences(head) if stated else head.decode("utf-8", "replace")).lower(), dict[str, dict[str, None]]()
     asked = [flag for flag in rules().flag if flag.pattern and (flag.always or stated)]
     likely = [flag for flag in asked if not flag.near or any(word in small for word in flag.near)]
     text = _sentences(head) if likely else ""
