@@ -34,7 +34,6 @@ UNREACHED = re.compile(
 # Open MPI 4 and 5, on a line of its own: "ORTE has lost communication with a remote daemon."
 _LOST_DAEMON = re.compile(r"has lost communication with a remote daemon")
 RUNTIME_LINES = 20  # pulling an image prints a line or two
-REASON_CHARACTERS = 500
 CANNOT_START = (CANNOT_EXECUTE, NOT_FOUND)
 RENDEZVOUS_S = 20.0  # no framework waits shorter for a missing node (Gloo and Horovod: 30 s)
 
@@ -72,7 +71,7 @@ def find_container_fault(folder: RunFolder, container: Container | None) -> str 
         with files.open_file(log.path) as lines:
             first = (line.decode(errors="replace") for line in islice(lines, RUNTIME_LINES))
             if said := next((line.strip() for line in first if re.match(runtime.complaint, line)), None):
-                return Message("system.of", name=runtime.name, what=redaction.redact(said)[:REASON_CHARACTERS])
+                return Message("system.of", name=runtime.name, what=redaction.redact(said)[:LONGEST])
     return None
 
 

@@ -312,10 +312,10 @@ def _engine_said(file: Path) -> str:
 ASKING_S = 600.0  # a runtime that has not the image yet pulls it first
 
 
-def image_digest(runtime: Runtime, image: str, environment: Mapping[str, str] | None = None) -> str | None:
+def image_digest(runtime: Runtime, image: str) -> str | None:
     if not runtime.digest:
         return None
-    answer = ask_program([image if word == "{image}" else word for word in runtime.digest], ASKING_S, environment)
+    answer = ask_program([image if word == "{image}" else word for word in runtime.digest], ASKING_S)
     return next(iter(answer.stdout.split()), None) if answer and answer.returncode == 0 else None
 
 

@@ -27,15 +27,8 @@ command = "{COMMAND} --dtype {{precision}}"
 python = "venv"
 unit = "tokens/s"
 '''
-CASE = Case(
-    framework="moon",
-    recipe="train",
-    model="moon",
-    nodes=2,
-    devices_per_node=4,
-    batch_per_device=8,
-    protocol=Protocol(warmup_steps=5, measured_steps=15),
-)
+MOON_S = {"framework": "moon", "recipe": "train", "model": "moon", "nodes": 2, "devices_per_node": 4}
+CASE = Case(**MOON_S, batch_per_device=8, protocol=Protocol(warmup_steps=5, measured_steps=15))
 
 
 @pytest.fixture

@@ -45,6 +45,10 @@ ONE = [(1 * GIB, 100.0), (5 * GIB, 300.0), (9 * GIB, 500.0), (9 * GIB, 700.0), (
 OTHER = [(1 * GIB, 0.0), (2 * GIB, 100.0), (3 * GIB, 200.0), (4 * GIB, 300.0), (1 * GIB, 400.0)]
 
 
+def figure(name, run):
+    return dict(run_figures.read(run)).get(name)
+
+
 def records(*hosts, window=WINDOW, planned=1, **more):
     devices = Devices(nodes=max(1, len(hosts)), accelerators=planned)
     return RunRecords(planned=devices, samples=dict(zip("ab", hosts, strict=False)), window=window, **more)
@@ -52,7 +56,7 @@ def records(*hosts, window=WINDOW, planned=1, **more):
 
 @pytest.mark.parametrize(("of_job", "peak"), [(True, 9), (False, 4)])
 def test_the_peak_is_that_of_the_fullest_device_of_the_job_at_any_time(of_job, peak):
-    assert run_figures.sampled_memory_bytes(records(host(OTHER, ONE, of_job=of_job))) == peak * GIB
+    assert figure("peak_memory_sampled_bytes", records(host(OTHER, ONE, of_job=of_job))) == peak * GIB
 
 
 def test_the_peak_of_a_job_on_cpus_is_that_of_its_processes_on_the_fullest_node():
@@ -64,9 +68,9 @@ def test_the_peak_of_a_job_on_cpus_is_that_of_its_processes_on_the_fullest_node(
         for each in ([1 * GIB, 3 * GIB], [2 * GIB, 2 * GIB])
     ]
 
-    assert run_figures.job_memory_bytes(records(*nodes, planned=0)) == 3 * GIB
-    assert run_figures.job_memory_bytes(records(*nodes, planned=2)) is None
-    assert run_figures.job_memory_bytes(records(planned=0)) is None
+    assert figure("peak_memory_of_job_bytes", records(*nodes, planned=0)) == 3 * GIB
+    assert figure("peak_memory_of_job_bytes", records(*nodes, planned=2)) is None
+    assert figure("peak_memory_of_job_bytes", records(planned=0)) is None
 
 
 @pytest.mark.parametrize(
@@ -78,7 +82,7 @@ def test_the_peak_of_a_job_on_cpus_is_that_of_its_processes_on_the_fullest_node(
     ],
 )
 def test_energy_is_what_the_counters_went_on_over_the_window(hosts, window, planned, joules):
-    assert run_figures.energy_j(records(*hosts, window=window, planned=planned)) == pytest.approx(joules)
+    assert figure("energy_j", records(*hosts, window=window, planned=planned)) == pytest.approx(joules)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +96,7 @@ def test_energy_is_what_the_counters_went_on_over_the_window(hosts, window, plan
     ],
 )
 def test_what_was_not_read_whole_has_no_energy(devices, window, planned):
-    assert run_figures.energy_j(records(host(*devices), window=window, planned=planned)) is None
+    assert figure("energy_j", records(host(*devices), window=window, planned=planned)) is None
 
 
 @pytest.mark.parametrize(("dialect", "figure", "line", "found"), sources.cases("run_figures.toml")["a_script_prints"])

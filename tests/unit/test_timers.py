@@ -10,14 +10,8 @@ from evalsuite.results.measure import latency
 from tests import sources
 
 ELASTICDL = sources.text("timers_elasticdl.txt")
-CASE = Case(
-    framework="pytorch",
-    recipe="reference-cifar10-resnet50",
-    model="resnet50_cifar10",
-    devices_per_node=2,
-    batch_per_device=64,
-    protocol=Protocol(warmup_steps=2, measured_steps=4),
-)
+WORKLOAD = {"framework": "pytorch", "recipe": "reference-cifar10-resnet50", "model": "resnet50_cifar10"}
+CASE = Case(**WORKLOAD, devices_per_node=2, batch_per_device=64, protocol=Protocol(warmup_steps=2, measured_steps=4))
 
 
 def log_of_our_own(steps, *, without=()):

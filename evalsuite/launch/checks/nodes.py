@@ -151,17 +151,12 @@ def sources_sha256() -> str:
 
 def read(line: str) -> float | NodeFacts | None:
     """The node's time or facts; None if it is another line."""
-    _, mark, text = line.partition(CLOCK)
-    if mark:
-        try:
-            return float(text)
-        except ValueError:
-            return None
-    _, mark, text = line.partition(FACTS)
-    if not mark:
-        return None
     try:
-        told = files.parse_json(text)
+        if CLOCK in line:
+            return float(line.partition(CLOCK)[2])
+        if FACTS not in line:
+            return None
+        told = files.parse_json(line.partition(FACTS)[2])
         if isinstance(told, dict) and told.get("sources_sha256") != sources_sha256():
             told.pop("pitfalls", None)  # in words that we may not have
         return decode.decode(NodeFacts, told, "a node")
@@ -328,10 +323,9 @@ def busy_programs(watched_s: float = WATCHED_S) -> dict[str, float]:
 def name_processes(running: Iterable[DeviceProcess]) -> tuple[DeviceProcess, ...]:
     """Adds program names. The driver gives the machine's process numbers, which are others in a container: there no
     name is given."""
-    try:
+    ours = False
+    with contextlib.suppress(OSError):
         ours = os.readlink("/proc/self/ns/pid") == FIRST_NAMESPACE
-    except OSError:
-        ours = False
     return tuple(
         replace(process, name=files.text(Path(f"/proc/{process.pid}/comm")) if ours else None) for process in running
     )

@@ -59,10 +59,9 @@ def usable_cores() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-def usable_cpus(root: Path = Path("/")) -> float:
+def usable_cpus() -> float:
     """Cores' worth of CPU time: the affinity, within a container's quota."""
-    cores, quota = len(usable_cores()), cgroups.limits(root).cpus
-    return float(cores) if quota is None else min(float(cores), quota)
+    return Cpu(cgroups.limits()).capacity
 
 
 def numbers(ranges: str | None) -> list[int]:
@@ -84,15 +83,11 @@ def _core_percents(before: Sequence[Any] | None, now: Sequence[Any] | None) -> l
 
 
 def _busy_percent(old: Any, new: Any) -> float | None:
-    """Guest time is in user time already (proc_stat(5)); a core that waits for a disk is idle."""
-    idle = _idle_s(new) - _idle_s(old)
-    total = _total_s(new) - _total_s(old)
+    idle, total = (now - before for before, now in zip(_seconds(old), _seconds(new), strict=True))
     return None if total <= 0 else min(100.0, max(0.0, 100.0 * (1.0 - idle / total)))
 
 
-def _idle_s(times: Any) -> float:
-    return float(times.idle + getattr(times, "iowait", 0.0))
-
-
-def _total_s(times: Any) -> float:
-    return float(sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0))
+def _seconds(times: Any) -> tuple[float, float]:
+    """Idle, as when it waits for a disk, and all. Guest time is in user time already (proc_stat(5))."""
+    guests = getattr(times, "guest", 0.0) + getattr(times, "guest_nice", 0.0)
+    return times.idle + getattr(times, "iowait", 0.0), sum(times) - guests

@@ -44,13 +44,7 @@ class Disks:
 
     def reading(self) -> dict[str, DiskCounters]:
         counters = read_psutil("disk_io_counters", perdisk=True, nowrap=False) or {}
-        return {name: _disk(counters[name]) for name in self.names if name in counters}
-
-
-def _disk(counters: Any) -> DiskCounters:
-    return DiskCounters(
-        read_bytes=counters.read_bytes,
-        write_bytes=counters.write_bytes,
-        read_operations=counters.read_count,
-        write_operations=counters.write_count,
-    )
+        each = ((name, counters[name]) for name in self.names if name in counters)
+        kinds = {"read_bytes": "read_bytes", "write_bytes": "write_bytes"}
+        kinds |= {"read_operations": "read_count", "write_operations": "write_count"}
+        return {name: DiskCounters(**{of: getattr(read, its) for of, its in kinds.items()}) for name, read in each}

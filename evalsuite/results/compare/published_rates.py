@@ -1,12 +1,10 @@
 """What others printed of a model on a device (`data/reference/published.csv`), with other versions of all."""
 
-import functools
 import math
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
@@ -41,22 +39,17 @@ class PublishedRate:
     options: tuple[str, ...] = ()  # NAME=VALUE
 
 
-@functools.cache
-def figures(file: Path = FILE) -> tuple[Mapping[str, str], ...]:
-    return tuple(paths.read_rows(file))
-
-
 def of_reference(name: str) -> list[PublishedRate]:
     """The figures called *name*: all published ones, or a table set in `data/reference`. Raises EvalsuiteError."""
     if name == "published":
-        return [_rate(row, int(row["devices"]), row["device"], row["source"]) for row in figures() if row["device"]]
+        rows = (row for row in paths.read_rows(FILE) if row["device"])
+        return [_rate(row, int(row["devices"]), row["device"], row["source"]) for row in rows]
     tables = {file.parent.name.replace("_", "-"): file for file in FOLDER.glob("*/cells.csv")}
     if name not in tables:
         raise EvalsuiteError.of("commands.against", name=name, names=["published", *sorted(tables)])
-    rows = figures(tables[name])
     return [
         _rate(row, int(row["nodes"]) * int(row["devices_per_node"]), "V100", f"{name}, L{row['line']}")
-        for row in rows
+        for row in paths.read_rows(tables[name])
         if row["items_per_s"]
     ]
 

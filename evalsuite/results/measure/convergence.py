@@ -137,7 +137,9 @@ def arrivals(summary: Row, target: Target) -> Arrivals:
     whole = seeds_of(summary)
     trained = any(run.first_losses for run in summary.measurements)
     lost = [run for run in summary.measurements if trained and has_failed(run)]
-    firsts = [score for run in whole if (score := _first(run, target)) is not None]
+    metrics = ALSO_CALLED.get(target.metric, (target.metric,))
+    each = ((score for metric in metrics for score in curve(run, "validation", metric)) for run in whole)
+    firsts = [*filter(None, (next((score for score in of if score.value >= target.value), None) for of in each))]
     return Arrivals(
         trainings=len(whole) + len(lost),
         epochs=tuple(score.epoch for score in firsts),
@@ -145,23 +147,10 @@ def arrivals(summary: Row, target: Target) -> Arrivals:
     )
 
 
-def _first(run: Measurement, target: Target) -> Score | None:
-    metrics = ALSO_CALLED.get(target.metric, (target.metric,))
-    known = (score for metric in metrics for score in curve(run, "validation", metric))
-    return next((score for score in known if score.value >= target.value), None)
-
-
 def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Finding]:
-    for summary in summaries:
-        run = run_of(summary)
-        asked = target_of(summary.case, run, targets) if run else None
-        if run is None or asked is None:
-            continue
-        target, score = asked
-        solved = solution(run, target)
-        if solved is None:
-            continue
-        if score.value < target.value:
+    for run in filter(None, map(run_of, summaries)):
+        target, score = target_of(run.run.case, run, targets) or (None, None)
+        if target and score and score.value < target.value and solution(run, target):
             yield BelowTarget(
                 metric=f"{score.split}_{score.metric}",
                 value=score.value,

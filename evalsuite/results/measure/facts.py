@@ -87,7 +87,7 @@ class Flag:
     part: str = ""  # one number of a parallel layout: "TP"
     pattern: str = ""  # of a line of a head that is no option; what it states is *value*, else its first group
     always: bool = False  # whether *pattern* is sought in every log
-    near: tuple[str, ...] = ()  # in small letters, what each such line has one of: sought much faster than *pattern*
+    near: tuple[str, ...] = ()  # in small letters, what *pattern* never matches without: sought much faster
     shape: str = ""  # of the names of options that are no *names*, with a number that is neither 0 nor 1, or alone
 
 
@@ -294,9 +294,9 @@ def _sizes(case: Case) -> dict[str, str | None]:
 
 def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     """What sentences of *head* say, where that is one thing; *stated*: all, of a run that its user describes."""
-    small, said = (_sentences(head) if stated else head.decode("utf-8", "replace")).lower(), dict[str, dict[str, None]]()
-    asked = [flag for flag in rules().flag if flag.pattern and (flag.always or stated)]
-    likely = [flag for flag in asked if not flag.near or any(word in small for word in flag.near)]
+    small = (_sentences(head) if stated else head.decode("utf-8", "replace")).lower()
+    likely = [flag for flag in rules().flag if (flag.always or stated) and any(word in small for word in flag.near)]
+    said = dict[str, dict[str, None]]()
     text = _sentences(head) if likely else ""
     for flag in likely:
         for found in re.finditer(flag.pattern, text):

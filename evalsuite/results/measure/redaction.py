@@ -10,11 +10,12 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from evalsuite.core.documents import RunCommand
-from evalsuite.core.model import Case, LogLine, Measurement
+from evalsuite.core.model import Case, Fact, LogLine, Measurement
 from evalsuite.core.redaction import redact
 
 Shown = TypeVar("Shown")
 Sweep = Callable[[Any], Any]
+NUMBERS = (int, float, bool, int | None, float | None, bool | None)
 
 
 def disclosed_whole(noun: Shown) -> Shown:  # a measurement or a command, once (`measuring.measure`)
@@ -38,7 +39,8 @@ def _sweep(kind: type) -> Sweep | None:
     if kind is Measurement:
         return functools.partial(_noun, ("findings",))
     if is_dataclass(kind) and not issubclass(kind, Case | LogLine | RunCommand):
-        return functools.partial(_noun, tuple(field.name for field in fields(kind)))
+        sweep = functools.partial(_noun, tuple(field.name for field in fields(kind) if field.type not in NUMBERS))
+        return functools.lru_cache(maxsize=10_000)(sweep) if kind is Fact else sweep  # runs mostly state the same
     return None
 
 

@@ -19,7 +19,7 @@ from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import Samples, gpu_name
 
 if TYPE_CHECKING:
-    from evalsuite.results.samples.sample_arrays import Floats
+    from evalsuite.results.samples.sample_arrays import Floats, Readout
 
 GIB = 1024**3
 Counted = tuple["Floats", "Floats"]
@@ -41,6 +41,11 @@ class RunRecords:
         printed = extra_metrics.also_printed(log.path, self.dialect, *self.lines) if log and self.dialect else None
         return printed or extra_metrics.AlsoPrinted()
 
+    def table(self, samples: Samples, quantity: str) -> "Readout | None":
+        from evalsuite.results.samples.sample_arrays import ahead, table_of
+
+        return table_of(samples, quantity, ahead(samples, len(self.samples)))
+
     @cached_property
     def counters(self) -> list[Counted]:
         """Of each device, or of the job on each host without devices: when was read, and how many joules or CPU
@@ -53,9 +58,9 @@ class RunRecords:
                 continue
             start = samples.header.started_at_unix_s
             shift_s = start - origin if start is not None and origin is not None else 0.0
-            from evalsuite.results.samples.sample_arrays import table_of, times_s
+            from evalsuite.results.samples.sample_arrays import ahead, times_s
 
-            table, at_s = table_of(samples, quantity), times_s(samples) + shift_s
+            table, at_s = self.table(samples, quantity), times_s(samples, ahead(samples, len(self.samples))) + shift_s
             for row in (table.row(device) if table else None for device in devices):
                 counted.append((at_s[:0], at_s[:0]) if row is None else (at_s[row == row], row[row == row]))
         return counted
@@ -81,36 +86,15 @@ def cpu_s(run: RunRecords) -> float | None:
     return sum(known) if known and len(known) == len(seconds_of) else None
 
 
-def sampled_memory_bytes(run: RunRecords) -> float | None:
-    """The most that one device of the job was seen to hold, of all that programs and the driver's context take."""
-    return _most(run, "gpus.memory_used_bytes", _of_job)
-
-
-def job_memory_bytes(run: RunRecords) -> float | None:
-    """Of a job on CPUs: the most that its processes were seen to hold on one node."""
-    return None if run.planned.accelerators else _most(run, "tree.memory_bytes", lambda samples: [""])
-
-
 def _most(run: RunRecords, quantity: str, devices: Callable[[Samples], Sequence[str]]) -> float | None:
+    """That one of *devices* was seen to hold, of all that programs and the driver's context take."""
     named = [(samples, names) for samples in run.samples.values() if (names := devices(samples))]
     if not named:
         return None
-    from evalsuite.results.samples.sample_arrays import table_of
-
-    tables = ((table_of(samples, quantity), names) for samples, names in named)
+    tables = ((run.table(samples, quantity), names) for samples, names in named)
     rows = [table.row(name) for table, names in tables if table for name in names]
     known = (row[row == row] for row in rows if row is not None)  # NaN is not itself
     return max((float(row.max()) for row in known if row.size), default=None) or None
-
-
-def energy_j(run: RunRecords) -> float | None:
-    """What all devices of the job took over the window, by their own counters; None where one was not read."""
-    return _in_window(run) if run.planned.accelerators else None
-
-
-def window_cpu_s(run: RunRecords) -> float | None:
-    """Of all processes of a job on CPUs."""
-    return None if run.planned.accelerators else _in_window(run)
 
 
 def _in_window(run: RunRecords) -> float | None:
@@ -135,11 +119,21 @@ FIGURES = (
         read=lambda run: run.printed.memory_gib * GIB if run.printed.memory_gib else None,
         over_runs=max,
     ),
-    RunFigure(name="peak_memory_sampled_bytes", unit="bytes", read=sampled_memory_bytes, over_runs=max),
-    RunFigure(name="peak_memory_of_job_bytes", unit="bytes", read=job_memory_bytes, over_runs=max),
+    RunFigure(
+        name="peak_memory_sampled_bytes",
+        unit="bytes",
+        read=lambda run: _most(run, "gpus.memory_used_bytes", _of_job),
+        over_runs=max,
+    ),
+    RunFigure(  # on one node
+        name="peak_memory_of_job_bytes",
+        unit="bytes",
+        read=lambda run: None if run.planned.accelerators else _most(run, "tree.memory_bytes", lambda samples: [""]),
+        over_runs=max,
+    ),
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
-    RunFigure(name="energy_j", unit="J", read=energy_j),
-    RunFigure(name="window_cpu_s", unit="s", read=window_cpu_s),
+    RunFigure(name="energy_j", unit="J", read=lambda run: _in_window(run) if run.planned.accelerators else None),
+    RunFigure(name="window_cpu_s", unit="s", read=lambda run: None if run.planned.accelerators else _in_window(run)),
     *(
         RunFigure(name=figure.figure, unit=figure.unit, read=_STATED.get(figure.name), over_runs=statistics.median)
         for figure in STATED_FIGURES

@@ -1,7 +1,7 @@
 """The samples of a host as arrays. Imported where a figure is computed: numpy loads slowly."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -34,18 +34,27 @@ class Readout(NamedTuple):
         return self.values[self.of.index(device)] if device in self.of else None
 
 
-def table_of(samples: Samples, name: str) -> Readout | None:
-    """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged."""
+def ahead(samples: Samples, hosts: int) -> tuple[str, ...]:
+    """What is read with the first quantity that is asked for: all, where the samples of all *hosts* fit into memory."""
+    return tuple(samples.tables) if hosts <= FEW_HOSTS else ()
+
+
+def table_of(samples: Samples, name: str, others: tuple[str, ...] = ()) -> Readout | None:
+    """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged.
+
+    *others* are read with it, where they will be asked for too.
+    """
     if name not in samples.tables:
         return None
-    if isinstance(samples.tables, PackedTables) and (readout := _summed(samples.tables, (name,)).get(name)):
-        return readout
+    for names in (others, (name,)) if isinstance(samples.tables, PackedTables) else ():
+        if readout := _summed(samples.tables, names).get(name):
+            return readout
     rows = samples.tables[name]
     return Readout(of=tuple(rows), values=numpy.array(list(rows.values()), dtype=float))
 
 
 @lru_cache(maxsize=READ_AT_ONCE)
-def _summed(tables: PackedTables, names: Iterable[str]) -> dict[str, Readout]:
+def _summed(tables: PackedTables, names: tuple[str, ...]) -> dict[str, Readout]:
     """Quantities from their steps, much faster than by lists; without one of which a reading is absent or odd."""
     found, every = [], []
     readings = 0
@@ -59,17 +68,19 @@ def _summed(tables: PackedTables, names: Iterable[str]) -> dict[str, Readout]:
             continue
         found.append((name, tuple(device.decode() for device, *_ in rows), scale))
         every.append(numbers)
+    if not found:
+        return {}
     steps = numpy.fromstring(b",".join(every), dtype=int64, sep=",")
     most, ends = LARGEST_SUM // (readings + 1), [*accumulate(len(of) for _, of, _ in found)]
-    if not found or steps.size != ends[-1] * readings or not -most <= steps.min() <= steps.max() <= most:
+    if steps.size != ends[-1] * readings or not -most <= steps.min() <= steps.max() <= most:
         return {}
     sums = steps.reshape(ends[-1], readings).cumsum(axis=1)
     parts = ((*each, sums[end - len(each[1]) : end]) for each, end in zip(found, ends, strict=True))
     return {name: Readout(of=of, values=counted / scale) for name, of, scale, counted in parts}
 
 
-def times_s(samples: Samples) -> Floats:
-    readout = table_of(samples, "at_s")
+def times_s(samples: Samples, others: tuple[str, ...]) -> Floats:
+    readout = table_of(samples, "at_s", others)
     return numpy.zeros(0) if readout is None else readout.values[0]
 
 
@@ -78,16 +89,14 @@ class Readings:
     samples: Samples
     times_s: Floats
     places: range | NDArray[int64]  # of these readings in the file
-    at_once: bool = False  # all quantities are read with the first
+    others: tuple[str, ...] = ()  # quantities that are read with the first
 
     @property
     def header(self) -> Header:
         return self.samples.header
 
     def table(self, name: str) -> Readout | None:
-        tables = self.samples.tables
-        known = _summed(tables, tables).get(name) if self.at_once and isinstance(tables, PackedTables) else None
-        readout = known or table_of(self.samples, name)
+        readout = table_of(self.samples, name, self.others)
         return None if readout is None else Readout(readout.of, readout.values[:, _places(self.places)])
 
     def near(self, begin_s: float, end_s: float) -> "Readings":
@@ -135,12 +144,13 @@ def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
     for samples in hosts.values():
         start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
-        at_s = times_s(samples)
+        others = ahead(samples, len(hosts))
+        at_s = times_s(samples, others)
         later = numpy.ones(len(at_s), dtype=bool)
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
         places = range(len(at_s)) if later.all() else numpy.nonzero(later)[0]
-        on_clock, few = at_s[_places(places)] + shift_s, len(hosts) <= FEW_HOSTS
-        readings.append(Readings(samples=samples, times_s=on_clock, places=places, at_once=few))
+        on_clock = at_s[_places(places)] + shift_s
+        readings.append(Readings(samples=samples, times_s=on_clock, places=places, others=others))
     return readings
 
 
@@ -161,10 +171,9 @@ class Cells:
     def seconds(self) -> Floats:
         return self.end_s - self.begin_s
 
-    @property
-    def counted(self) -> list[int]:
-        """How many values of each row count."""
-        return [int(number) for number in (self.values == self.values).sum(axis=1)]
+    @cached_property
+    def known(self) -> Flags:
+        return ~numpy.isnan(self.values)
 
     def inside(self, begin_s: float, end_s: float) -> "Cells":
         begin, end = numpy.maximum(self.begin_s, begin_s), numpy.minimum(self.end_s, end_s)
@@ -230,7 +239,7 @@ def together(parts: Sequence[Cells]) -> Cells:
     if len(parts) == 1:
         return _known(parts[0].begin_s, parts[0].end_s, parts[0].values.sum(axis=0))
     ends = numpy.concatenate([edge for cells in parts for edge in (cells.begin_s, cells.end_s)])
-    edges, places = numpy.unique(ends, return_inverse=True)
+    edges, places = _edges(ends.tobytes())
     absent = [numpy.isnan(cells.values) for cells in parts]
     known = [len(flags) - flags.sum(axis=0) for flags in absent]
     sums = [numpy.where(flags, 0.0, cells.values).sum(axis=0) for cells, flags in zip(parts, absent, strict=True)]
@@ -243,6 +252,11 @@ def together(parts: Sequence[Cells]) -> Cells:
     return _known(edges[:-1], edges[1:], values)
 
 
+@lru_cache(maxsize=1)  # mostly those of the resource before: they are read at the same times
+def _edges(ends: bytes) -> tuple[Floats, NDArray[int64]]:
+    return numpy.unique(numpy.frombuffer(ends), return_inverse=True)
+
+
 def _known(begin_s: Floats, end_s: Floats, values: Floats) -> Cells:
     known = ~numpy.isnan(values)
     return Cells(begin_s=begin_s[known], end_s=end_s[known], values=values[known][None, :])
@@ -252,8 +266,8 @@ def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
     """The values that count, the seconds for which each holds, and the sum of these."""
     values = numpy.concatenate([cells.values.ravel() for cells in parts])
     seconds = numpy.concatenate([numpy.tile(cells.seconds, len(cells.values)) for cells in parts])
-    known = ~numpy.isnan(values)
-    if not known.all():
+    if not all(cells.known.all() for cells in parts):
+        known = ~numpy.isnan(values)
         values, seconds = values[known], seconds[known]
     return values, seconds, sum_of(seconds)
 
@@ -261,19 +275,25 @@ def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
 def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequence[float]) -> list[float]:
     """For each of *shares* the smallest of *values* below which the resource was for that part of *whole_s*, the sum of
     *seconds*."""
-    return [_percentile(values, seconds, whole_s, share) for share in shares]
+    untils = [share * whole_s for share in shares]
+    if values.size < EXACT:
+        return _at(values, seconds, untils)
+    # those near it alone are put in order, which is a quarter of the work
+    limits = numpy.quantile(values, [(max(0.0, share - NEAR), min(1.0, share + NEAR)) for share in shares])
+    return [_near(values, seconds, until_s, *each) for until_s, each in zip(untils, limits, strict=True)]
 
 
-def _percentile(values: Floats, seconds: Floats, whole_s: float, share: float) -> float:
-    until_s = share * whole_s
-    if values.size >= EXACT:  # then those near it alone are put in order, which is a quarter of the work
-        least, most = numpy.quantile(values, [max(0.0, share - NEAR), min(1.0, share + NEAR)])
-        near, before_s = (values >= least) & (values <= most), float(seconds[values < least].sum())
-        if before_s < until_s <= before_s + float(seconds[near].sum()):
-            values, seconds, until_s = values[near], seconds[near], until_s - before_s
+def _near(values: Floats, seconds: Floats, until_s: float, least: float, most: float) -> float:
+    near, before_s = (values >= least) & (values <= most), float(seconds[values < least].sum())
+    if before_s < until_s <= before_s + float(seconds[near].sum()):
+        values, seconds, until_s = values[near], seconds[near], until_s - before_s
+    return _at(values, seconds, [until_s])[0]
+
+
+def _at(values: Floats, seconds: Floats, untils_s: Sequence[float]) -> list[float]:
     order = values.argsort()
-    place = int(seconds[order].cumsum().searchsorted(until_s, side="left"))
-    return float(values[order[min(place, len(order) - 1)]])
+    places = seconds[order].cumsum().searchsorted(untils_s, side="left")
+    return [float(values[order[min(int(place), len(order) - 1)]]) for place in places]
 
 
 def level_at(readings: tuple[Floats, Floats], at_s: float) -> float:
@@ -282,7 +302,7 @@ def level_at(readings: tuple[Floats, Floats], at_s: float) -> float:
 
 def means(cells: Cells) -> list[float]:
     """Of each device that was measured the mean of its values, each with the weight of its seconds."""
-    known = ~numpy.isnan(cells.values)
+    known = cells.known
     if known.all() and cells.seconds.size:  # mostly: then the weights are of all devices
         whole_s = sum_of(cells.seconds)
         return [sum_of(row) / whole_s for row in cells.values * cells.seconds]

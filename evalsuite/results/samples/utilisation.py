@@ -8,6 +8,7 @@ too little of the window, is absent. One resource of all hosts follows the other
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalsuite.core import paths
@@ -99,17 +100,19 @@ def of_job(
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
     asked = [name for name in METERS if only is None or name in only]
-    few = len(near) <= FEW_HOSTS  # of more, one resource follows the other, so that 1,000 devices fit into memory
-    at_once = [_series(host, asked, span) for host in near] if few else []
-    for resource in asked:
-        of_hosts = at_once if few else [_series(host, [resource], span) for host in near]
-        same = [series for found in of_hosts for series in _over_link(resource, found.get(resource, []), planned)]
-        if rejected := sum(series.rejected for series in same):
-            impossible[resource] = rejected
-        if same and (figure := _utilisation(resource, same, span, _expected(resource, same, near, planned))):
-            used.append(figure)
-        if resource == "gpu":
-            idle += _idle(same, planned)
+    # of many hosts one resource of accelerators follows the other, so that 1,000 devices fit into memory
+    apart = {name for name in asked if len(near) > FEW_HOSTS and METERS[name].of == "accelerator"}
+    for _, group in groupby(asked, lambda name: name if name in apart else ""):
+        names = [*group]
+        of_hosts = [_series(host, names, span) for host in near]
+        for resource in names:
+            same = [series for found in of_hosts for series in _over_link(resource, found.get(resource, []), planned)]
+            if rejected := sum(series.rejected for series in same):
+                impossible[resource] = rejected
+            if same and (figure := _utilisation(resource, same, span, _expected(resource, same, near, planned))):
+                used.append(figure)
+            if resource == "gpu":
+                idle += _idle(same, planned)
     enough = tuple(figure for figure in used if figure.coverage >= ThinSamples.wanted)
     if only is not None:
         return enough, ()
@@ -154,7 +157,7 @@ def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Fi
 
     busy = 0
     for host in hosts:
-        whole, inside = table_of(host.samples, GPU_USE), host.table(GPU_USE)
+        whole, inside = table_of(host.samples, GPU_USE, host.others), host.table(GPU_USE)
         for name in (gpu_name(gpu.index) for gpu in host.header.gpus or () if gpu.of_job is False):
             first, row = (table.row(name) if table else None for table in (whole, inside))
             if first is not None and row is not None and (row == row).sum() >= FEWEST_READINGS:
@@ -231,7 +234,7 @@ def _series(readings: "Readings", resources: Iterable[str], window: Bounds) -> d
         for resource, same in by_key((rows[place][0], at) for at, place in enumerate(places)).items():
             of = tuple(rows[places[at]][1] for at in same)
             own = replace(cells, values=values[same[0] : same[-1] + 1])
-            taken = own.counted
+            taken = own.known.sum(axis=1).tolist()
             if finer and resource == "gpu":
                 counts = finer.values[[finer.of.index(device.name) for device in of]]
                 counted = _cells(readings, kind, counts, read, window).values
