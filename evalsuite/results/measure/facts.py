@@ -85,9 +85,8 @@ class Flag:
     value: str | None = None  # what the option states; None: its own value
     words: Mapping[str, str] = field(default_factory=dict)  # its values → those of evalsuite
     part: str = ""  # one number of a parallel layout: "TP"
-    pattern: str = ""  # of a line of a head that is no option; what it states is *value*, else its first group
+    pattern: tuple[str, ...] = ()  # of a head: it states *value*, else its first group; then words, of which it has one
     always: bool = False  # whether *pattern* is sought in every log
-    near: tuple[str, ...] = ()  # in small letters, what *pattern* never matches without: sought much faster
     shape: str = ""  # of the names of options that are no *names*, with a number that is neither 0 nor 1, or alone
 
 
@@ -295,11 +294,12 @@ def _sizes(case: Case) -> dict[str, str | None]:
 def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     """What sentences of *head* say, where that is one thing; *stated*: all, of a run that its user describes."""
     small = (_sentences(head) if stated else head.decode("utf-8", "replace")).lower()
-    likely = [flag for flag in rules().flag if (flag.always or stated) and any(word in small for word in flag.near)]
+    asked = (flag for flag in rules().flag if flag.always or stated)
+    likely = [flag for flag in asked if any(word in small for word in flag.pattern[1:])]
     said = dict[str, dict[str, None]]()
     text = _sentences(head) if likely else ""
     for flag in likely:
-        for found in re.finditer(flag.pattern, text):
+        for found in re.finditer(flag.pattern[0], text):
             if value := flag.value or _in_our_words(flag, _number(found)):
                 said.setdefault(flag.key, {}).setdefault(value)
     open_words = rules().meanings.get  # "mixed precision" beside "O2"
