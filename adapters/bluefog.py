@@ -64,13 +64,7 @@ BENCHMARK = Recipe(
         "data": "synthetic",
     },
     python="3.7",
-    requirements=(
-        "torch==1.7.1",
-        "torchvision==0.8.2",
-        "setuptools==59.8.0",
-        "wheel==0.42.0",
-        "packaging==24.0",
-    ),
+    requirements=("torch==1.7.1", "torchvision==0.8.2", "setuptools==59.8.0", "wheel==0.42.0", "packaging==24.0"),
     built=("bluefog==0.3.0",),
     # setup.py:498 and 226: it asks for NCCL's headers, in BLUEFOG_NCCL_HOME or the system's
     build_environment_gpu={"BLUEFOG_WITH_NCCL": "1"},

@@ -69,9 +69,7 @@ ENGINES = {
             variables=ALONE,
         ),
         Engine(
-            name="mpi",
-            wrap=lambda nodes, agent: (*("mpirun", "-np", str(nodes), *ONE_A_NODE), *agent),
-            nests=False,
+            name="mpi", wrap=lambda nodes, agent: (*("mpirun", "-np", str(nodes), *ONE_A_NODE), *agent), nests=False
         ),
     )
 }

@@ -61,8 +61,7 @@ OLMOE = flops.from_config(
 
 
 @pytest.mark.parametrize(
-    ("batch", "layout", "held"),
-    [(4, {"FSDP": 8}, 64.5), (5, {"FSDP": 8}, 73.8), (4, {"FSDP": 8, "EP": 8}, 62.1)],
+    ("batch", "layout", "held"), [(4, {"FSDP": 8}, 64.5), (5, {"FSDP": 8}, 73.8), (4, {"FSDP": 8, "EP": 8}, 62.1)]
 )
 def test_experts_lie_over_their_ranks_and_are_off_as_said(batch, layout, held):
     of = job(model=OLMOE, sequence=4096, batch=batch, layout=layout)

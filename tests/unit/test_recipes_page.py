@@ -2,11 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from evalsuite.contracts import adapter, registry
+from evalsuite.contracts.adapter import Command
 from evalsuite.core import paths
 from evalsuite.core.files import sha256
 from evalsuite.runs import archive
@@ -68,13 +68,11 @@ def test_arguments_are_found_in_the_script_and_in_what_it_imports(tmp_path):
     (tmp_path / "options.py").write_text("flags.DEFINE_integer('steps', 1, 'help')\nparser.add_argument('--unused')\n")
     (tmp_path / "c.yaml").write_text("depth: 50\n---\nspeed: of what is described, and is no key\n")
 
-    class Command:
-        argv = ("{checkout}/train.py", "{checkout}/c.yaml", "--batch-size", "4", "--steps=3", "--speed", "9")
-        environment: ClassVar = {}
-
-    [(script, words)] = list(verify_recipes._scripts(Command, tmp_path))
-    declared = verify_recipes._declared(script, tmp_path, words, Command)
-    recipe = adapter.Recipe(name="r", model="m", dialect="d", command=lambda case: Command)
+    given = ("--batch-size", "4", "--steps=3", "--speed", "9")
+    command = Command(argv=("{checkout}/train.py", "{checkout}/c.yaml", *given))
+    [(script, words)] = list(verify_recipes._scripts(command, tmp_path))
+    declared = verify_recipes._declared(script, tmp_path, words, command)
+    recipe = adapter.Recipe(name="r", model="m", dialect="d", command=lambda case: command)
 
     assert verify_recipes._names(words) == ["--batch-size", "--steps", "--speed"]
     assert verify_recipes._place("--batch-size", declared, recipe) == "train.py:2"
@@ -90,12 +88,7 @@ SCRIPT = sources.text("recipes_page_script.py.in")
 @pytest.mark.parametrize(("words", "wrong"), sources.table("recipes_page.toml")["values"])
 def test_a_value_is_of_the_type_and_among_the_choices_of_its_parser(words, wrong, tmp_path):
     (script := tmp_path / "train.py").write_text(SCRIPT)
-
-    class Command:
-        argv = ("{checkout}/train.py", *words)
-        environment: ClassVar = {}
-
-    declared = verify_recipes._declared(script, tmp_path, words, Command)
+    declared = verify_recipes._declared(script, tmp_path, words, Command(argv=("{checkout}/train.py", *words)))
 
     assert list(verify_recipes._wrong_values(words, declared, None)) == wrong
 
@@ -112,12 +105,7 @@ def test_what_cannot_be_had_again_stays_as_it_was_found_while_its_arguments_are_
 def test_a_script_that_compiles_beside_its_sources_is_found_in_what_it_imports(text, builds, tmp_path):
     (script := tmp_path / "train.py").write_text("import helpers\n")
     (tmp_path / "helpers.py").write_text(text)
-
-    class Command:
-        argv = ("{checkout}/train.py",)
-        environment: ClassVar = {}
-
-    found = list(verify_recipes._builds(script, tmp_path, Command))
+    found = list(verify_recipes._builds(script, tmp_path, Command(argv=("{checkout}/train.py",))))
 
     assert found == ["helpers.py compiles beside its sources, and the recipe has no builds_in_checkout"] * builds
 

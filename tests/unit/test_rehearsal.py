@@ -22,6 +22,7 @@ from tests.toys import CASE
 
 ADAPTERS = discover()
 PLAYED = replace(CASE, device="stand_in")
+ON_THE_PATH = rehearsal.STAND_INS
 TORCH = Rehearsal(stand_ins=("torch",))
 
 
@@ -155,11 +156,9 @@ def test_a_table_with_mistakes_is_refused_with_all_of_them(tmp_path):
 # Never a measurement
 
 
+@pytest.mark.parametrize("variable", [("EVALSUITE_STAND_INS", "torch"), ("PYTHONPATH", f"/x:{ON_THE_PATH}/torch")])
 @pytest.mark.parametrize(
-    "variable", [("EVALSUITE_STAND_INS", "torch"), ("PYTHONPATH", f"/x:{rehearsal.STAND_INS}/torch")]
-)
-@pytest.mark.parametrize(
-    "words", [("run", "--frameworks", "pytorch"), ("compare",), ("sample", "-o", "out", "--", "true")]
+    "words", [("run", "--frameworks", "pytorch"), ("compare",), ("sample", "-o", "o", "--", "true")]
 )
 def test_a_stand_in_takes_part_in_no_measurement(words, variable, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,6 @@
 """What `sample` leaves behind is a run: of one node or many, whole or refused by name."""
 
+import itertools
 import json
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from evalsuite.cli import main
 from evalsuite.core.documents import Gpu, HostEnvironment
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
+from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.runs import campaign_facts, sampled
 from evalsuite.runs.store import RunFolder, Store
@@ -17,6 +19,7 @@ from tests import runfolders
 from tests.bad_files import AGENT
 from tests.runfolders import Host, Printed
 from tests.toys import CASE
+from tests.unit.gallery import test_starts as starts
 
 FACTS = {"framework": "pytorch", "model": "resnet50_v1.5", "devices": "2", "batch": "8"}
 SET = [word for name, value in FACTS.items() for word in ("--set", f"{name}={value}")]
@@ -26,11 +29,13 @@ RATED = "Epoch[0] Batch [{}]\tSpeed: {:.1f} samples/sec"
 def out(path, hosts, nodes=2, **ended):
     """A folder that *hosts* recorded into as node 0, 1, …"""
     folder = RunFolder(path)
-    path.mkdir(exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
     for rank, (name, host) in enumerate(hosts.items()):
         folder.write_environment(replace(host.environment, host=name, node_rank=rank))
         for log in host.printed:
             runfolders.write_log(folder, name, log)
+        if host.samples:
+            folder.samples_path(name).write_text(host.samples)
         agent = replace(AGENT, nodes=nodes, command=("python", "train.py"), sha256=None, **ended)
         folder.write_agent(name, agent)
     return folder
@@ -38,6 +43,24 @@ def out(path, hosts, nodes=2, **ended):
 
 SILENT = Host(printed=(Printed(lines=(), arrivals_s=()),))
 TWO = {"n0": Host(), "n1": SILENT}
+
+
+@pytest.mark.parametrize(("lack", "said"), [(None, ("pass", "by_samples")), ("n7", ("undetermined", "missing"))])
+def test_twenty_nodes_that_were_started_elsewhere_pass_by_the_samples_of_each_and_not_without_one(tmp_path, lack, said):
+    for number, (case, share) in itertools.product(range(5), ((starts.ONE, 1.0), (starts.TWENTY, 0.86))):
+        log = runfolders.steps(starts.STEPS, starts.STEP_S / share * (1 + number / 500))
+        read = starts.samples(log.arrivals_s[-1] + 2, 88.0, case.devices_per_node)
+        first = Host(printed=(log,), samples=read, environment=starts.HOST)
+        hosts = {f"n{rank}": replace(first, printed=() if rank else (log,)) for rank in range(case.nodes)}
+        hosts |= {lack: replace(first, printed=(), samples=None)} if lack in hosts else {}
+        ended = {"duration_s": log.arrivals_s[-1] + 2, "started_at": f"2026-11-20T1{number}:{case.nodes:02d}:00+08:00"}
+        folder = out(tmp_path / "out" / f"{case.scale}-{number}", hosts, nodes=case.nodes, **ended)
+        about = {"devices": str(case.total_devices), "precision": "fp32", "campaign": "autumn"}
+        campaign_facts.write_once(folder.path, FACTS | about)
+    assert main(["import", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]) == Exit.DONE
+
+    verdicts = evaluate(Store(tmp_path / "runs")).verdicts
+    assert ({each.outcome for each in verdicts}, verdicts[0].notes[0]) == ({said[0]}, said[1])
 
 
 def brought(tmp_path, capsys, *words):

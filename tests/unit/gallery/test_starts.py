@@ -46,14 +46,9 @@ def samples(seconds, busy, devices):
         of_job = busy if devices > 1 else 99.0  # alone it waits for nobody
         used = [{"index": k, "utilisation_percent": of_job if k < devices else 0.0} for k in range(8)]
         moved = dict.fromkeys(("received_bytes", "sent_bytes"), tick * 25e9 / 8 / 2 * busy / 100)
+        about = {"cpu_percent": busy, "memory_used_bytes": busy / 100 * 512 * 2**30, "interfaces": {"eth0": moved}}
         tree = {"cpu_s": tick * 28.0, "memory_bytes": 2**30}
-        about = {
-            "cpu_percent": busy,
-            "memory_used_bytes": busy / 100 * 512 * 2**30,
-            "tree": tree,
-            "interfaces": {"eth0": moved},
-        }
-        lines.append({"at_s": tick / 2, **about, "gpus": used})
+        lines.append({"at_s": tick / 2, **about, "tree": tree, "gpus": used})
     return "".join(f"{json.dumps(line)}\n" for line in lines)
 
 
