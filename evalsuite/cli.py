@@ -173,6 +173,7 @@ class Parser(argparse.ArgumentParser):
             if "--set" in known and any(name in facts[kind] for kind in ("fields", "other_names", "facts")):
                 self.error(text, did_you_mean(option, [f"--set {name}=…"], 0))
             self.error(text, did_you_mean(option, known, NEAR) if option.startswith("--") else "")
+        _module("options").refuse_misplaced(self, parsed, command)
         return parsed
 
     def refuse_command(self, name: str) -> None:

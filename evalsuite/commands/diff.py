@@ -32,6 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("commands.two_sides", n=len(given) + len(lists))
     if lists or all(path.is_file() and path.name != finished.PAGE for path in given):
         before, after = arguments.against or given.pop(0), arguments.values or given.pop()
+        if arguments.across_environments:
+            raise EvalsuiteError.of("commands.option_needs", option="--across-environments", others="REPORT REPORT")
         return _of_numbers(before, after, arguments)
     before, after = finished.read(arguments.before), finished.read(arguments.after)
     moved = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)

@@ -55,8 +55,6 @@ def _show(arguments: argparse.Namespace, checks: Sequence[Check], ready: bool, c
 def _start_on_hosts(arguments: argparse.Namespace) -> int:
     from evalsuite.launch.remote import ssh
 
-    if not arguments.hosts:
-        raise EvalsuiteError.of("commands.no_hosts")
     whole = functools.partial(print, end="", flush=True)  # line and end at once: several threads print
     return ssh.run_on_hosts(options.read_hosts(arguments), arguments.argv, lambda line: whole(f"{line}\n"))
 

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from evalsuite.results.measure import facts
 from evalsuite.runs import campaign_facts
 from evalsuite.runs.store import Store
 
-MOST_ALIKE = 3  # equal complaints that are printed one by one
+MOST_ALIKE, MOST_RUNS = 3, 30  # equal complaints, and runs of which the same is said, that are printed one by one
 MARK = ".logs-of-a-report"  # of a folder of runs that `report LOGS` made and may make anew
 EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global", "unit": "samples/s"}
 
@@ -56,6 +57,9 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
             table = published_tables.read(path, user.get("tag"))
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread[: histories.MOST_NAMED])}")
+            given = (f"--set {name}" for name in ("dialect", "scope", "shape", "steps_per_report") if name in user)
+            if (said := [*["--pattern"][: bool(found_by)], *given]) and len(arguments.paths) == 1:
+                raise EvalsuiteError.of("commands.option_needs", option=", ".join(said), others="LOG")
             results += published_figures.cite_table(table, into, user, dialects, common=common)
         else:
             taken = {place for each in found for place in each.places}
@@ -149,19 +153,19 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
         rows = [asdict(replace(each, findings=())) | {"findings": [*map(document, each.findings)]} for each in results]
         print_json(redaction.redact_value(rows))
         return
-    keys = (n if each.run else (each.status, log_table.without_example(each.reason)) for n, each in enumerate(results))
-    for alike in by_key(zip(keys, results, strict=True)).values():
-        first = alike[0]
-        if len(alike) > MOST_ALIKE:
+    limits = ((MOST_RUNS if each.run else MOST_ALIKE, each) for each in results)
+    said_of = [(n, r.status, log_table.without_example(r.reason), r.findings if r.run else ()) for n, r in limits]
+    times = Counter(map(str, said_of))
+    keys = (str(key) if times[str(key)] > key[0] else at for at, key in enumerate(said_of))
+    for first, *others in by_key(zip(keys, results, strict=True)).values():
+        if others:
             said = {"status": i18n.status(first.status), "reason": worded(first.reason or "")}
-            line(say("import.many", n=len(alike), source=first.source, **said))
+            line(say("import.many", n=len(others) + 1, source=first.source, **said))
             continue
-        for result in alike:
-            reason = f"; {worded(result.reason)}" if result.reason else ""
-            run = result.run or say("import.no_run")
-            line(f"{result.source}: {run}: {i18n.status(result.status)}{reason}")
-            for finding in result.findings:
-                line(f"  {finding.code}: {i18n.finding(finding)}")
+        reason = f"; {worded(first.reason)}" if first.reason else ""
+        line(f"{first.source}: {first.run or say('import.no_run')}: {i18n.status(first.status)}{reason}")
+        for finding in first.findings:
+            line(f"  {finding.code}: {i18n.finding(finding)}")
     made = sum(bool(result.run) and result.status not in ("already there", "cited") for result in results)
     cited = sum(result.status == "cited" for result in results)
     left = len(results) - made - cited

@@ -109,6 +109,25 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
             _add(choice.add_parser(name, help=action["help"], allow_abbrev=False), action["arguments"], shared)
 
 
+def refuse_misplaced(parser: argparse.ArgumentParser, parsed: argparse.Namespace, command: str) -> None:
+    """What was given and says nothing, because another is not there, or is."""
+    given: set[str] = set()
+    for action in parser._actions:
+        value: Any = getattr(parsed, action.dest, None)
+        if isinstance(action, argparse._SubParsersAction):
+            return refuse_misplaced(action.choices[value], parsed, command)
+        names = action.option_strings or [str(action.metavar)]
+        given |= {str(value), *(f"{each} {value}" for each in names)}
+        given |= {*names} if value not in (action.default, None, [], False) else set()
+    for relation in ("needs", "without"):
+        of_all, own = (paths.read_data("option_relations.toml")[relation].get(each, {}) for each in ("all", command))
+        for options, listed in (*of_all.items(), *own.items()):
+            said, others = (given.intersection(each.split(", ")) for each in (options, listed))
+            if said and bool(others) == (relation == "without"):
+                told = {"option": min(said), "others": ", ".join(sorted(others)) or listed}
+                parser.error(worded(Message(f"commands.option_{relation}", **told)))
+
+
 def _add(parser: "argparse._ActionsContainer", arguments: list[Any], shared: dict[str, Any]) -> None:
     for entry in arguments:
         if isinstance(entry, str):

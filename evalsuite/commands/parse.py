@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from evalsuite.logs import catalogue
 
     dialects = catalogue.known(search_paths(arguments))
-    arguments.said = _read_said(arguments.set)
+    arguments.said = _read_said(arguments.set, SAID if arguments.model else READ_BY)
     if name := arguments.said["dialect"]:
         catalogue.chosen(name, dialects)
     arguments.counted = None
@@ -99,7 +99,7 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
     return Exit.DONE if read.dialect else Exit.NOTHING_MEASURED
 
 
-def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _read_said(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[str, Any]:
     """How a log is to be read, by what `--set` says that it does not say itself."""
     if not pairs:
         return dict.fromkeys(SAID)
@@ -108,8 +108,8 @@ def _read_said(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     from evalsuite.results.measure import flops
 
     said = user_facts.stated(pairs)
-    if wrong := next((name for name in said if name not in SAID), None):
-        raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(SAID))
+    if wrong := next((name for name in said if name not in known), None):
+        raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(known))
     fits = {
         **{f"{name}={such}": user_facts.is_whole(said.get(name, such), least=1) for name, such in COUNTS.items()},
         "precision=bf16": stated_facts.said_precision(said.get("precision", "bf16")),

@@ -55,8 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
 
         own, code = import_.into_own_folder(arguments)
         roots = [*arguments.runs, own]
-    elif arguments.set or arguments.pattern or arguments.facts or arguments.utilisation:
-        raise EvalsuiteError.of("commands.report_no_log")
     store = merged.store(roots)
     rehearsed.refuse(store)
     evaluation = write(store, arguments)

@@ -10,8 +10,8 @@ from pathlib import Path
 from evalsuite.agent import agent, node_lock, rendezvous, watchdog
 from evalsuite.agent.order import Order
 from evalsuite.core.errors import EvalsuiteError
+from evalsuite.machine import cores
 from evalsuite.runs import rehearsed
-from evalsuite.runs.endings import AgentOutcome
 
 # of the options that are numbers
 MOST = {"processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_per_device": 65_536}
@@ -36,15 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     watchdog.start_watchdog(launched)
     outcome = agent.run(order, lock)
     if not launched:
-        _print_summary(order, outcome)
+        took = f"{outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in {order.folder}"
+        again = f"`evalsuite import {shlex.quote(str(order.folder))}` makes a run of it, `sample --csv …` prints them"
+        print(f"evalsuite sample: {took}; {again}", file=sys.stderr)  # standard output is the command's own
     return outcome.exit_code
-
-
-def _print_summary(order: Order, outcome: AgentOutcome) -> None:
-    """What was recorded, on standard error: standard output is the command's own. Means want more than a node has."""
-    took = f"{outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in {order.folder}"
-    again = f"`evalsuite import {shlex.quote(str(order.folder))}` makes a run of it, `sample --csv …` prints them"
-    print(f"evalsuite sample: {took}; {again}", file=sys.stderr)
 
 
 def _print_table(arguments: argparse.Namespace) -> int:
@@ -53,8 +48,6 @@ def _print_table(arguments: argparse.Namespace) -> int:
     from evalsuite.runs import sampled
     from evalsuite.runs.store import RunFolder
 
-    if arguments.argv:
-        raise EvalsuiteError.of("commands.csv_command", name=arguments.argv[0])
     csv.writer(sys.stdout, lineterminator="\n").writerows(sampled.rows(RunFolder(Path(arguments.csv))))
     return 0
 
@@ -62,7 +55,9 @@ def _print_table(arguments: argparse.Namespace) -> int:
 def _order(arguments: argparse.Namespace) -> Order:
     if not arguments.argv:
         raise EvalsuiteError.of("commands.sample_none")
-    for name, most in MOST.items():
+    devices = arguments.devices_per_node or arguments.processes or 1
+    here = {} if arguments.for_run else {"cores_per_device": max(1, len(cores.usable()) // devices)}  # else they share
+    for name, most in {**MOST, **here}.items():
         value = getattr(arguments, name)
         if value is not None and not 0 < value <= most:
             raise EvalsuiteError.of("commands.above_0_to", name=name.replace("_", "-"), value=value, most=most)
@@ -75,7 +70,7 @@ def _order(arguments: argparse.Namespace) -> Order:
         host=host,
         hz=arguments.hz,
         processes=arguments.processes,
-        devices_per_node=arguments.devices_per_node or arguments.processes or 1,
+        devices_per_node=devices,
         device=arguments.device,
         cores_per_device=arguments.cores_per_device,
         timeout_s=arguments.timeout,

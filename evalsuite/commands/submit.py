@@ -32,12 +32,7 @@ SYNONYMS = {"queue": "partition", "walltime": "time"}  # the words of PBS
 
 
 def run(arguments: argparse.Namespace) -> int:
-    kubernetes = arguments.engine == KUBERNETES
-    others = {"--ask": arguments.ask, "--nodes-spare": arguments.nodes_spare, "--before": arguments.before}
-    foreign = others if kubernetes else {"--values": arguments.values}
-    if option := next((name for name, value in foreign.items() if value), None):
-        raise EvalsuiteError.of("commands.submit_option", option=option, engine=arguments.engine or DEFAULT)
-    if kubernetes:
+    if arguments.engine == KUBERNETES:
         return kubernetes_submission.submit(arguments, evaluation)
     scheduler = SCHEDULERS.get(arguments.engine or DEFAULT)
     if scheduler is None:

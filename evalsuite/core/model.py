@@ -465,7 +465,7 @@ class Measurement:
         least: Grounds = "clock" if self.origin in DECIDING_ORIGINS else "cited"
         return max((least, *(finding.grounds for finding in self.findings)), key=GROUNDS.index)
 
-    @property
+    @cached_property
     def disturbed(self) -> bool:
         """Whether the machine was not left alone: by the sampler, or by the computation timed before its block."""
         return any(finding.question == 6 and not finding.noted for finding in self.findings)

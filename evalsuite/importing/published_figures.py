@@ -10,7 +10,7 @@ import itertools
 import re
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -115,14 +115,16 @@ def cite_table(
         return
     series = by_key((_series(figure), figure) for figure in figures if figure.kind != "run")
     known = contents(into)  # by their bytes
-    for case, members in _by_case(figures):
-        for cited in _runs_of(case, members):
+    for case, those in by_key((figure.case, figure) for figure in figures).items():
+        units = by_key((figure.items, figure) for figure in those)
+        own = ((case if len(units) == 1 else _with(case, "unit", items), units[items]) for items in units)
+        for cited in (cited for each, members in own for cited in _runs_of(each, members)):
             first = cited.first
             there = known.get((hashlib.sha256(_text(first)).hexdigest(),) * len(cited.members))
             if there and there.finished:
                 made = compare_facts(first.where, there, first.facts)
             else:
-                runs = (Run(case=case, repeat=cited.repeat) for case in _cases(cited))  # another figure is no repeat
+                runs = (Run(case=each, repeat=cited.repeat) for each in _cases(cited))  # another figure is no repeat
                 fill = functools.partial(_fill, cited=cited, dialects=dialects, series=series.get(_series(first), ()))
                 id, alone = write_first_free(into, runs, fill)[0].id, Message("logs.log_final_alone")
                 made = Imported(source=first.where, run=id, status="partial", reason=alone)
@@ -180,12 +182,6 @@ def _items(unit: str) -> str:
         known, told = tuple(f"{items}/s" for items in ITEMS), {"name": unit} if name else {}
         raise ValueError(Message(f"importing.row_{'unit' if name else 'no_unit'}", names=known, **told))
     return name
-
-
-def _by_case(figures: Iterable[_Figure]) -> Iterator[tuple[Case, list[_Figure]]]:
-    for case, those in by_key((figure.case, figure) for figure in figures).items():
-        for items, members in (units := by_key((figure.items, figure) for figure in those)).items():
-            yield case if len(units) == 1 else _with(case, "unit", items), members
 
 
 def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:

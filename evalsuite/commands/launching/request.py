@@ -87,13 +87,9 @@ def read_request(arguments: argparse.Namespace) -> Request:
     engine = read_engine(arguments)
     if container:
         engine = replace(engine, container=containers.here(container))
-    elif arguments.image:
-        raise EvalsuiteError.of("commands.image_container", image=arguments.image[0], runtimes=containers.RUNTIMES)
+    elif images := [*arguments.image, *(each.image for each in spec.participants if each.image)]:
+        raise EvalsuiteError.of("commands.image_container", image=images[0], runtimes=containers.RUNTIMES)
     given = containers.with_images(discover(arguments.adapters), arguments.image)
-    for each in () if container else spec.participants:
-        if each.image:
-            facts = {"name": each.called, "image": each.image, "names": containers.RUNTIMES}
-            raise EvalsuiteError.of("commands.image_without_container", **facts)
     variants = tuple(dict.fromkeys(variant for matrix in spec.matrices() for variant in matrix.variants))
     adapters = varied(with_participants(given, spec.participants), variants)
     machine = _machine(arguments, engine)
@@ -235,10 +231,6 @@ def read_engine(arguments: argparse.Namespace) -> Engine:
         raise EvalsuiteError.of("commands.hosts_engine", name=arguments.engine)
     if named:
         return _ssh_engine(named, arguments)
-    if arguments.engine == engines.HOSTS:
-        raise EvalsuiteError.of("commands.hosts_absent")
-    if arguments.via:
-        raise EvalsuiteError.of("commands.hosts_needed", option="via")
     if scheduler := SCHEDULERS.get(arguments.engine):
         return allocations.engine(scheduler, os.environ)
     if arguments.engine == KUBERNETES:

@@ -5,6 +5,7 @@ rows are the frameworks (or the variants of the only one), the fastest first. No
 stands in place with the reason, and another option of a framework that is faster has a row below it.
 """
 
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -108,7 +109,7 @@ class BoardTable:
     def unit(self) -> str:
         return names.visible(next((row.summary.unit for row in self.rows if row.summary), ""))
 
-    @property
+    @functools.cached_property
     def highest(self) -> float:
         return max((value for row in self.rows if not row.unlike for value, _ in runs(row)), default=1.0)
 

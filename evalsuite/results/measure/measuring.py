@@ -114,14 +114,13 @@ def _read_entry(entry: Entry | None) -> Measured | None:
     return value if seen == entry.seen and isinstance(value, Measured) else None
 
 
-class _Values(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> type:
-        return _value_class(module, name)
-
-
 @functools.cache
 def _value_class(module: str, name: str) -> type:
     kind = getattr(importlib.import_module(module), name) if module in VALUES else None
     if not isinstance(kind, type) or kind.__module__ != module:
         raise pickle.UnpicklingError(f"{module}.{name} is no value of a measurement")
     return kind
+
+
+class _Values(pickle.Unpickler):
+    find_class = staticmethod(_value_class)

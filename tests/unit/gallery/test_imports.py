@@ -372,6 +372,14 @@ class TestWhatIsPrinted:
         assert "neither path nor log says model, devices, batch; try --set model=resnet50_v1.5 --set devices=8" in first
         assert summary.startswith("0 run folders made")
 
+    def test_of_many_runs_the_same_is_said_once(self, tmp_path, capsys):
+        files(tmp_path, table(*(ROW.replace("100", str(100 + number)) for number in range(31))))
+
+        main(["import", str(tmp_path / "table.csv"), "--runs", str(tmp_path / "runs")])
+
+        first, summary = capsys.readouterr().out.splitlines()
+        assert first.startswith("31 of them, ") and summary.startswith("31 run folders made")
+
     def test_the_terminal_is_given_no_command(self, tmp_path, capsys):
         files(tmp_path, logs("\x1b[31mred.log"))
 
