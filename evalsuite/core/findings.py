@@ -70,7 +70,7 @@ class SameFigures(Finding, code="D04", question=5):
 class Reshaped(Finding, code="D04", question=5):
     first: Name
     steps: Count
-    groups: Count = 8  # of step times three residuals apart: 2,047 honest pairs have up to 4
+    groups: Count = 8  # of step times further apart than from the other's: 2,047 honest pairs have up to 4
     correlation: Limit = 0.9  # of the ranks, step by step, of times and of their differences: honest ones up to 0.73
 
 

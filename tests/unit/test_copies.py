@@ -52,6 +52,7 @@ PRINTED = {  # what steps print: level and step, scatter, how many, devices of a
     "times of 2 digits": (0.24, 0.01, 0.05, 200, 0, ("edited", "cut", "multiplied", "shuffled")),
     "times of 3 digits": (0.245, 0.001, 0.01, 100, 0, ()),
     "times of 4 digits": (0.2451, 0.0001, 0.02, 120, 0, ()),
+    "times of 6 digits, others in spells": (0.245, 1e-6, 0.01, 120, 0, ()),
     "means of 4 digits since the start": (0.2451, 0.0001, 0.03, 300, 0, ("multiplied",)),
     "means of 5 digits since the start": (0.24513, 0.00001, 0.02, 120, 0, ()),
 }
@@ -66,6 +67,8 @@ def played(chance, printed, times):
 
 def own(chance, printed):
     times = [chance.gauss(1, PRINTED[printed][2]) for _ in range(PRINTED[printed][3])]
+    if "spells" in printed:  # of which some steps are a part
+        times = [each * chance.choices((1, chance.uniform(1, 4), 4), (0.55, 0.1, 0.35))[0] for each in times]
     means = (total / count for count, total in enumerate(accumulate(times, initial=2.0), 1))  # after a slow first step
     return [*means][2:] if "means" in printed else times
 

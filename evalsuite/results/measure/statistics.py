@@ -23,7 +23,7 @@ COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 SIGNIFICANCE = 0.05
 MOST_AT_ONCE = 1 << 20  # places drawn, of 8 bytes
 FINEST = 6  # digits: no log prints more of a step time
-REPEATED, ONE_WORK = 0.2, 0.05  # share of step times that are equal; relative scatter of steps that do the same
+ONE_WORK = 0.05  # relative scatter of steps that do the same
 SMOOTH, STEEPER = 0.5, 4.0  # correlation of ranks of steps and of the next; fall of that of two series, a step apart
 MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and nothing is called faster
 
@@ -50,23 +50,23 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 
 def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, float]]:
     """Of each but the first, all of one length: which before it is likest in order of size, and into how many groups it
-    falls whose distance is three times what they differ by (six of a coarse clock; 1 where both are smooth, as means
-    since the start are); which is likest step by step, and the correlation of their ranks (0 of values that scatter
+    falls whose distance is more than they differ by anywhere (1 where both are smooth, as means since the start are);
+    which is likest step by step, and the correlation of their ranks (0 of values that scatter
     widely, of few different ones, and where they are nearly as like a step later; equal ones in opposite orders)."""
     import numpy
 
     logs = numpy.log(series)
     logs = numpy.round(logs - numpy.median(logs, axis=1, keepdims=True), FINEST)
     sizes = numpy.sort(logs, axis=1)
-    equal = numpy.diff(sizes) == 0
-    unlike = (1.4826 * numpy.median(abs(logs), axis=1) > ONE_WORK) | ((~equal).sum(axis=1) < Reshaped.groups)
+    few = (numpy.diff(sizes) > 0).sum(axis=1) < Reshaped.groups
+    unlike = few | (1.4826 * numpy.median(abs(logs), axis=1) > ONE_WORK)
     (steps, other_steps), (changes, other_changes) = (
         (_ranks(of), _ranks(of[:, ::-1])[:, ::-1]) for of in (logs, numpy.diff(logs))
     )
     smooth = (steps[:, 1:] * steps[:, :-1]).sum(axis=1) > SMOOTH
     for place in range(1, len(sizes)):
-        apart = (sizes[:place] - sizes[place]).std(axis=1, keepdims=True)
-        least = numpy.maximum(numpy.where(equal[place].mean() > REPEATED, 6, 3) * apart, 10.0**-FINEST)
+        apart = sizes[:place] - sizes[place]
+        least = numpy.maximum(numpy.ptp(apart, axis=1, keepdims=True), 10.0**-FINEST)
         groups = 1 + (numpy.diff(sizes[place]) > least).sum(axis=1) * ~(smooth[:place] & smooth[place])
         known, own = changes[:place], other_changes[place]
         alike = numpy.minimum(steps[:place] @ other_steps[place], known @ own)
