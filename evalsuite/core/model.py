@@ -486,8 +486,9 @@ class Measurement:
 
     @property
     def inputs(self) -> dict[str, str]:
-        """What it was made of beside its command: the data, with the hash of what evalsuite made up, and the image."""
-        return {fact.key: fact.value for fact in self.facts if fact.key in INPUTS}
+        """What it was made of beside its command: the data, with the hash of what evalsuite made up, and the image; and
+        what its log says of it."""
+        return {fact.key: fact.value for fact in self.facts if fact.key in INPUTS or fact.source == "log"}
 
 
 @dataclass(frozen=True, kw_only=True)

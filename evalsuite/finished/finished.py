@@ -268,7 +268,7 @@ def _measurement(
         environment=machines[run["environment"]] if run["environment"] else None,
         throughput=throughput,
         hosts=tuple(run.get("hosts", ())),
-        facts=tuple(Fact(key=key, value=value, source="recipe") for key, value in run.get("inputs", {}).items()),
+        facts=tuple(Fact(key=key, value=value, source="log") for key, value in run.get("inputs", {}).items()),
         findings=(*excluded, *lowered),
     )
 

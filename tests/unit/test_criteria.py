@@ -154,10 +154,6 @@ def test_a_column_that_never_has_a_value_is_refused_when_the_file_is_read(value,
         criteria.read(written(tmp_path, f"[[column]]\nname = 'own'\nvalue = '{value}'\n"))
 
 
-def test_a_column_whose_value_is_too_large_for_a_case_is_an_empty_cell():
-    assert expressions.values("items_per_s * 1e300 * n", {"items_per_s": 1e12, "n": 5}) is None
-
-
 def test_a_certificate_names_outcome_seal_last_day_and_the_nodes_that_fail_or_lack(tmp_path, capsys):
     place, asked, page = corruptions.honest(tmp_path), tmp_path / "criteria.toml", tmp_path / "certificate.html"
     criterion = '[[criterion]]\nname = "rate"\nholds = "items_per_s > {}"\n'

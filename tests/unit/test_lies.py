@@ -369,6 +369,28 @@ def test_diff_says_where_the_second_report_is_not_known_to_be_the_later(days, ch
     assert [text for text in ("measured before the first", "which came first") if text in said] == [told] * bool(told)
 
 
+@pytest.mark.parametrize(
+    ("heads", "unlike"),
+    [
+        (("  dtype: float32", "  dtype: bfloat16"), "precision is fp32 and bf16"),
+        (("Optimizer: SGD", "Optimizer: lamb"), "optimiser is sgd and lamb"),
+        (("  dtype: bfloat16\nOptimizer: SGD", "  dtype: bfloat16"), None),
+    ],
+)
+def test_reports_of_logs_whose_heads_name_other_work_are_not_compared(heads, unlike, tmp_path, capsys):
+    for day, head in enumerate(heads):
+        (file := tmp_path / f"{day}" / "0.log").parent.mkdir()
+        file.write_text(log(0, 0.5 - 0.1 * day, BEGAN + day * DAY, head=head))
+        said = ("framework=pytorch", "model=resnet50_v1.5", "batch=64", "devices=1", "machine=dgx-a")
+        cli.main(["import", str(file), *(f"--set={each}" for each in said), "--runs", str(file.parent / "runs")])
+        cli.main(["report", "--runs", str(file.parent / "runs"), "--out", str(file.parent / "report")])
+    capsys.readouterr()
+    cli.main(["diff", *(str(tmp_path / day / "report") for day in "01")])
+
+    told = capsys.readouterr().out
+    assert ("it is not the same work" in told, unlike is None or unlike in told) == (unlike is not None, True)
+
+
 @pytest.mark.parametrize("name", ["p\u0443torch", "PyTorch (fastest 2x)", "pytorch.2x_faster_than_tensorflow"])
 def test_a_name_that_passes_for_another_or_claims_is_refused(name):
     with pytest.raises(EvalsuiteError, match="framework"):

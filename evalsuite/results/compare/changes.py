@@ -169,14 +169,15 @@ def campaign_medians(summary: Summary) -> dict[str, float]:
 
 
 def _first(obstacles: Sequence[Obstacle]) -> Why:
-    first = min(obstacles, key=lambda obstacle: TOLD_FIRST.index(obstacle.key))
+    first = min(obstacles, key=lambda each: (*TOLD_FIRST, each.key).index(each.key))
     if first.key == fairness.RUNS:
         return Why(key="same_runs")
     if first.key in (fairness.CLOCKS, fairness.GROUNDS):
         return Why(key="clocks_apart" if first.key == fairness.CLOCKS else "printed_only")
     if first.ours is None or first.theirs is None:
         return Why(key=f"{NAMED[first.key]}_unknown")
-    return Why(key=NAMED[first.key], values=(("before", first.ours), ("after", first.theirs)))
+    fact = first.key.removeprefix(fairness.FACT)
+    return Why(key=NAMED.get(fact, "fact"), values=(("before", first.ours), ("after", first.theirs), ("fact", fact)))
 
 
 def _outcome(fewest: int, unlike: bool | None, ratio: float, least: float) -> tuple[Outcome, Why | None]:

@@ -201,6 +201,10 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
 
 def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
     rows = _open(a, b) if purpose.asks_facts(a, b) else []
+    if purpose.independent:  # of the same work, as far as both say
+        stated = (facts.of_runs([run for run in row.measurements if run.counts], meant=True) for row in (a, b))
+        likely = (row for row in _open(a, b, *stated) if row.rule.kind == "workload")
+        rows = [row for row in likely if row.likeness == "different" or row.rule.unknown == "alone"]
     return [row for row in rows if row.apart and f"{FACT}{row.rule.key}" not in purpose.free]
 
 
@@ -215,8 +219,8 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
     return facts.of_runs(run for run in summary.measurements if run.counts)
 
 
-def _open(a: Summary, b: Summary) -> list[FactRow]:
-    ours, theirs = facts_of(a).get, facts_of(b).get
+def _open(a: Summary, b: Summary, *stated: Mapping[str, tuple[Fact, ...]]) -> list[FactRow]:
+    ours, theirs = (each.get for each in stated or (facts_of(a), facts_of(b)))
     asked = (rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
     unlike = (rule for rule in asked if ours(rule.key) is None or ours(rule.key) != theirs(rule.key))
     rows = (_row(rule, (a, b), (ours(rule.key), theirs(rule.key))) for rule in unlike)

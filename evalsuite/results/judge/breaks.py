@@ -48,8 +48,8 @@ def ladders(summaries: Iterable[Summary], threshold: float) -> tuple[Ladder, ...
     weak = (row for row in summaries if row.case.strong_batch is None)  # the threshold is about a kept batch
     sound = (row for row in weak if row.efficiency is not None and not suspicious(row))
     series = by_key((fairness.group(row, fairness.SCALES), row) for row in sound)
-    scales = (tuple(sorted(members, key=_devices)) for members in series.values())
-    several = (members for members in scales if _devices(members[0]) < _devices(members[-1]))
+    scales = (tuple(sorted(members, key=lambda row: row.case.total_devices)) for members in series.values())
+    several = (members for members in scales if members[0].case.total_devices < members[-1].case.total_devices)
     return tuple(Ladder(scales=members, broken=_first(members, threshold)) for members in several)
 
 
@@ -73,13 +73,9 @@ def _by_phases(ladder: Ladder) -> list[Loss]:
     return [*grown, ("rest", 1 - ladder.left - math.fsum(share for _, share in grown))]
 
 
-def _devices(summary: Summary) -> int:
-    return summary.case.total_devices
-
-
 def _first(ladder: Sequence[Summary], threshold: float) -> Break | None:
     for before, after in pairwise(ladder):
-        doublings = math.log2(_devices(after) / _devices(before))
+        doublings = math.log2(after.case.total_devices / before.case.total_devices)
         step = after.items_per_s_per_device / before.items_per_s_per_device
         if doublings and math.pow(step, 1 / doublings) < threshold:
             return before, after

@@ -23,8 +23,7 @@ WIDTH = 1.757  # of log(published ÷ predicted), in doubts of the series: holds 
 MEASURED = ("measured", "imported")
 HARDLY_REACHED = 1.1  # efficiency: an interval that goes beyond is said to
 
-Points = Sequence[tuple[int, float]]
-"""(devices, items/s) by devices."""
+Points = Sequence[tuple[int, float]]  # (devices, items/s) by devices
 
 
 @dataclass(frozen=True, kw_only=True)

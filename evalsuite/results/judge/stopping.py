@@ -12,12 +12,10 @@ from itertools import combinations
 from evalsuite.core.model import Case, Row, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.compare.fairness import FRAMEWORKS, groups
-from evalsuite.results.compare.significance import Rounds
+from evalsuite.results.compare.significance import EARLY_LEVELS, Rounds
 from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import ratio_of_medians
 from evalsuite.results.measure.summary import FULL_REPEATS, short_window, valid, values
-
-FEWEST = min(significance.EARLY_LEVELS)
 
 
 def unsettled(rows: Iterable[Row], criteria: Criteria) -> frozenset[str]:
@@ -49,13 +47,13 @@ def open_pairs(rivals: Sequence[Rounds], first: int) -> Iterator[tuple[int, int]
     def is_early(one: Rounds, other: Rounds) -> bool:
         places = frozenset(one.keys() & other.keys())
         seen = significance.leads(one, other, places)
-        return len(seen) >= FEWEST and significance.is_early_lead(seen, scatter(places), len(rivals))
+        return len(seen) >= min(EARLY_LEVELS) and significance.is_early_lead(seen, scatter(places), len(rivals))
 
     behind = {place for place, rival in enumerate(rivals) if place != first and is_early(rival, rivals[first])}
     for pair in combinations(range(len(rivals)), 2):
         one, other = (rivals[place] for place in pair)
         seen = significance.leads(one, other)
-        settled = len(seen) >= FEWEST and significance.are_equal(seen)
+        settled = len(seen) >= min(EARLY_LEVELS) and significance.are_equal(seen)
         if behind.isdisjoint(pair) and not (settled or is_early(one, other) or is_early(other, one)):
             yield pair
 

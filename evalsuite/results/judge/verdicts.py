@@ -139,9 +139,8 @@ def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Cas
     cases_of = by_key(((case.series, case.model), case) for case in wanted)
     series = dict.fromkeys((*rows_of, *cases_of))
     judged = [_judge_series(rows_of.get(name, []), cases_of.get(name, []), asked) for name in series]
-    cells = []
-    for each in by_key(((cell.framework, cell.model, cell.precision), cell) for cell in judged).values():
-        cells.append(min([cell for cell in each if "no_large_scale" not in cell.notes] or each, key=_badness))
+    several = by_key(((cell.framework, cell.model, cell.precision), cell) for cell in judged).values()
+    cells = [min([c for c in each if "no_large_scale" not in c.notes] or each, key=_badness) for each in several]
     verdict = Verdict(criterion="C1", cells=tuple(cells), **vars(asked))
     if all("no_large_scale" in cell.notes for cell in cells):
         return replace(verdict, **_no_large(asked))

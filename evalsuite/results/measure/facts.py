@@ -227,26 +227,25 @@ def believed(facts: Iterable[Fact]) -> dict[str, Fact]:
     return by_key
 
 
-def of_runs(runs: Iterable[Measurement]) -> dict[str, tuple[Fact, ...]]:
-    """What counts for all *runs* of a case; several where they differ, none where one run does not state it."""
-    each = [of_measurement(run) for run in runs]
-    facts = {}
+def of_runs(runs: Iterable[Measurement], *, meant: bool = False) -> dict[str, tuple[Fact, ...]]:
+    """What counts for all *runs* of a case; several where they differ, none where one run does not state it; *meant*:
+    also a word that leaves open which of a few it means."""
+    each, facts, open_words = [of_measurement(run) for run in runs], {}, rules().meanings if meant else ()
     for rule in rules().fact:
         values = [known.get(rule.key) for known in each]
-        if values and all(fact and fact.value.lower() not in rule.ambiguous for fact in values):
+        ambiguous = {*rule.ambiguous}.difference(open_words)
+        if values and all(fact and fact.value.lower() not in ambiguous for fact in values):
             facts[rule.key] = tuple({fact.value: fact for fact in values if fact}.values())
     return facts
 
 
 def disagreements(
-    facts: Sequence[Fact], case: Case | None = None, head: bytes = b"", *, elsewhere: bool = True
+    facts: Sequence[Fact], case: Case | None = None, named: Sequence[Fact] | None = None, *, elsewhere: bool = True
 ) -> Iterator[Finding]:
-    """*head*: of the log of a run; *elsewhere*: of one whose machine and script nobody but its user describes."""
+    """*named*: by the head of its log; *elsewhere*: of a run whose machine and script nobody but its user describes."""
     parted = any(fact.key == "parallel_layout" and not re.match(r"dp\d*$", _bare(fact.value)) for fact in facts)
     sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key != "parameters" or not parted]
-    named: tuple[Fact, ...] = ()
-    if case and head:
-        named = tuple(_facts("log", _of_head(case, head, facts)))
+    if case and named is not None:
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
         said |= {"experts"} if (model := flops.of_case(case)) and model.idle else set()
         usual = {**(rules().usual if sizes else {}), "devices": str(case.total_devices), "framework": case.framework}
@@ -258,7 +257,7 @@ def disagreements(
     for rule in (each for each in rules().fact if each.checked and (case is None or each.concerns(case))):
         if not elsewhere and rule.kind == "choice":
             continue  # what a participant of ours is like
-        statements = [fact for fact in (*named, *facts, *sizes) if fact.key == rule.key]
+        statements = [fact for fact in (*(named or ()), *facts, *sizes) if fact.key == rule.key]
         apart = [(a, b) for a, b in combinations(statements, 2) if _contradict(a, b)]
         denied = [
             (a, b) for a, b in apart if "stated" in (a.source, b.source) or (a.source == "log" and b.source in MEANT)
@@ -333,7 +332,7 @@ def _number(found: re.Match[str]) -> str:
     return f"{float(said) * _TIMES[power[0].lower()]:.0f}" if power else said
 
 
-def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | None]:
+def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
     text = _sentences(head)
     words = options.loosely_printed(text.encode())
@@ -355,7 +354,7 @@ def _of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> dict[str, str | 
     if flops.of_case(case) and len(lengths := {*job.get("sequence", ())}) == 1:
         values.setdefault("input_size", str(*lengths))
     of = {"device_model": device, "model_variant": _other_model(case, text.lower()), "devices": more}
-    return {**values, **of, **_batch(case, job, values)}
+    return tuple(_facts("log", {**values, **of, **_batch(case, job, values)}))
 
 
 def _other_model(case: Case, text: str) -> str | None:

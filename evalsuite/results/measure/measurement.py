@@ -106,13 +106,14 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     )
     said = b"\n".join(filter(None, (head, facts.noted((command.stated or {}).get("note", "")))))
     stated = _facts(run.case, head, command, environments, read, dialect)
+    named, known = facts.of_head(run.case, said, stated) if said else None, facts.believed(stated)
     contradictions = (
         *(*balance.borne_out(read.findings, records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled),
         *plausibility.beside(throughput, records.printed.mean_items_per_s),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
         *(*_at_its_end(outcome, agents, read.unfinished if well else None), *_readings_lost(folder.agents(), samples)),
-        *facts.disagreements(stated, run.case, said, elsewhere=command.stated is not None),
+        *facts.disagreements(stated, run.case, named, elsewhere=command.stated is not None),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
     )
@@ -132,8 +133,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         host=next(iter(environments), None),
         hosts=tuple(sorted(environments)) or options.hosts(head),
         environment=machines.of_run(environments, command),
-        framework_version=command.framework_version
-        or getattr(facts.believed(stated).get("framework_version"), "value", None),
+        framework_version=command.framework_version or getattr(known.get("framework_version"), "value", None),
         log=f"{folder.place}/{log.name}" if log else None,
         log_sha256=(outcome.sha256 or {}).get(log.name) if log else None,
         printed_steps=(read.steps[0].index - read.steps[0].steps, read.steps[-1].index) if read.steps else None,
@@ -141,7 +141,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {}), *_goodput(folder, read, dialects)),
-        facts=stated,
+        facts=(*stated, *(fact for fact in named or () if command.stated is not None and fact.key not in known)),
         campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
         round=campaign.round if campaign else None,
         probe_s=campaign.probe_s if campaign else None,

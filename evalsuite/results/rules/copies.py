@@ -15,7 +15,6 @@ OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
 DAY_S = 86_400.0  # after which a run is of another campaign
 MOST_BEFORE = 20  # runs of a model and scale, against which each is held
-FEWEST_EQUAL = 3  # runs; two may agree by their digits
 
 
 def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
@@ -153,6 +152,6 @@ def _without_scatter(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         values = [value for place in places if (value := runs[place].value) is not None]
         if any(of.tick > equal.limit for place in places if (of := runs[place].throughput)):
             continue  # their clock has no finer values
-        if len(values) >= FEWEST_EQUAL and statistics.pstdev(values) < equal.limit * statistics.fmean(values):
+        if len(values) > 2 and statistics.pstdev(values) < equal.limit * statistics.fmean(values):
             findings |= {place: equal(repeats=len(values), first=runs[places[0]].run.id) for place in places[1:]}
     return findings

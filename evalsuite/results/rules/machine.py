@@ -9,8 +9,6 @@ from evalsuite.core import findings as rules
 from evalsuite.core.model import Measurement, by_key
 from evalsuite.results.measure.summary import work_of_step
 
-BETWEEN = ("loopback", "network_send")  # processes of a job
-
 
 def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
     """What only the times of a disturbed run tell is the machine's where its steps did the work of the others'.
@@ -53,5 +51,5 @@ def _bytes(run: Measurement) -> float | None:
     window = run.throughput.window if run.throughput else None
     if window is None or not window.length_s or run.run.case.total_devices == 1:
         return None
-    moved = [use.mean for use in run.utilisation if use.resource in BETWEEN]
+    moved = [use.mean for use in run.utilisation if use.resource in ("loopback", "network_send")]
     return sum(moved) * window.length_s / window.steps

@@ -14,7 +14,8 @@ from evalsuite.results.rules import flops_and_energy
 
 
 def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
-    """Of runs whose time of a step, TFLOP/s or accuracy agree neither with their rate nor with another of the model."""
+    """Of runs whose time of a step, TFLOP/s or accuracy agree neither with their rate nor with another of the model: of
+    two rows the one of fewer operations an item, unless the other may count a forward pass more."""
     limit = rules.FigureDenies.limit
     known = ((place, what, share) for place, run in enumerate(runs) for what, share in _implied(run))
     alike = by_key(((what, runs[place].run.case.model), (place, share)) for place, what, share in known)
@@ -24,7 +25,9 @@ def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
             others = [median(each) for case, each in of_cases.items() if case != runs[place].run.case.id]
             agree = {way: sum(abs(each / way - 1) <= limit for each in others) for way in others}
             usual = max(others, key=agree.__getitem__) if max(agree.values(), default=0) > 1 else None
-            value, apart = runs[place].value, all(abs(share / way - 1) > limit for way in (1.0, *others))
+            again = [0.75 * way for way in others if what == "tflops" and not usual]
+            value, apart = runs[place].value, all(abs(share / way - 1) > limit for way in (1.0, *others, *again))
+            usual = usual or (max(others) if again and share < min(others) else None)
             if what == "accuracy" and usual and share < rules.LearntLess.limit * usual:
                 yield place, rules.LearntLess(accuracy=share, usual=usual)
             elif value and what in ("latency", usual and "tflops") and apart:
