@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from dataclasses import dataclass
@@ -32,6 +33,6 @@ def measure(argv: list[str], *, may_end_with: tuple[int, ...] = (0,), **environm
 
 
 def compile_sources() -> None:
-    """As pip does when it installs them: a checkout may be told to keep no compiled files."""
-    folders = [str(folder) for folder in (paths.PACKAGE, paths.ADAPTERS)]
-    subprocess.run([sys.executable, "-m", "compileall", "-q", *folders], check=True)
+    """As pip does when it installs them, and uv does not: a checkout may be told to keep no compiled files."""
+    folders = [str(paths.PACKAGE), str(paths.ADAPTERS), sysconfig.get_path("purelib")]
+    subprocess.run([sys.executable, "-m", "compileall", "-qq", *folders])  # a template in Python's name is none
