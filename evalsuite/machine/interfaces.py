@@ -4,16 +4,13 @@ With several networks, or with a host's name set to 127.0.1.1 as Debian does, Gl
 other host reaches.
 """
 
-import fcntl
 import socket
-import struct
 from collections.abc import Mapping
 
 from evalsuite.core.placeholders import INTERFACE, INTERFACE_OF_OPEN_MPI, Node
 
 VARIABLE = "EVALSUITE_INTERFACE"  # AUTO, or a name
 AUTO = "auto"
-ADDRESS_OF = 0x8915  # SIOCGIFADDR, netdevice(7)
 ANY_PORT = 9  # nothing is sent
 
 
@@ -34,21 +31,14 @@ def variables(environment: Mapping[str, str], place: Node) -> dict[str, str]:
 
 def _towards(host: str) -> str | None:
     """The interface by which the kernel reaches *host*; None if unknown or the loopback."""
+    from evalsuite.machine.sensors import system  # and psutil, which takes its time
+
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.connect((host, ANY_PORT))
             ours = probe.getsockname()[0]
-            for _, name in socket.if_nameindex():
-                if name != "lo" and _address(probe, name) == ours:
-                    return name
     except OSError:
         return None
-    return None
-
-
-def _address(probe: socket.socket, name: str) -> str | None:
-    try:
-        answer = fcntl.ioctl(probe, ADDRESS_OF, struct.pack("256s", name.encode()[:15]))
-    except OSError:
-        return None
-    return socket.inet_ntoa(answer[20:24])
+    addresses = (system.read_psutil("net_if_addrs") or {}).items()
+    found = (name for name, known in addresses if name != "lo" and ours in [each.address for each in known])
+    return next((name.partition(":")[0] for name in found), None)  # eth0:1 is another name of it

@@ -8,6 +8,7 @@ import sys
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -19,6 +20,7 @@ from evalsuite.core.placeholders import Node, port_of
 from evalsuite.launch import fault_attribution, programs
 from evalsuite.launch.remote import ssh as over_ssh
 from evalsuite.machine import interfaces
+from evalsuite.machine.sensors import system
 from evalsuite.plan import containers, hosts, over_hosts
 from evalsuite.plan.commandline import command_line
 from evalsuite.plan.hosts import Host
@@ -220,7 +222,7 @@ def test_a_reason_is_a_line_with_words_that_names_the_failure(text, reason):
 # the network between them
 
 
-def test_the_loopback_is_no_network_and_the_interface_that_was_asked_for_is_every_librarys():
+def test_the_loopback_is_no_network_and_the_interface_that_was_asked_for_is_every_librarys(monkeypatch):
     place = Node(rank=0, nodes=2, master_port=1, hosts=("a", "b"))
     variables = interfaces.variables({"EVALSUITE_INTERFACE": "eth1", "GLOO_SOCKET_IFNAME": "ib0"}, place)
     assert variables["NCCL_SOCKET_IFNAME"] == "=eth1" and "GLOO_SOCKET_IFNAME" not in variables
@@ -228,3 +230,7 @@ def test_the_loopback_is_no_network_and_the_interface_that_was_asked_for_is_ever
     place = Node(rank=1, nodes=2, master_addr="127.0.0.1", master_port=1, hosts=("127.0.0.1", "b"))
     assert interfaces.variables({"EVALSUITE_INTERFACE": "auto"}, place) == {}
     assert interfaces.variables({}, place) == {}
+
+    ours = {"lo": [mock.Mock(address="::1")], "ib0:1": [mock.Mock(address="127.0.0.1")]}
+    monkeypatch.setattr(system, "read_psutil", lambda name: ours)
+    assert interfaces.variables({"EVALSUITE_INTERFACE": "auto"}, place)["NCCL_SOCKET_IFNAME"] == "=ib0"
