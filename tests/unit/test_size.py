@@ -17,13 +17,13 @@ HOUSE = paths.PACKAGE.parent
 BUDGETS = {  # capability → lines at most, and where they stand (the longest beginning of a path counts)
     "what all stand on": (4_970, "evalsuite/ data/devices data/models data/failures data/variables data/glossary"),
     "plan of the matrix": (2_650, "evalsuite/plan data/specs data/sample_steps data/settings"),
-    "starting and watching": (4_094, "evalsuite/launch evalsuite/schedulers templates/schedulers templates/kubernetes"),
+    "starting and watching": (4_087, "evalsuite/launch evalsuite/schedulers templates/schedulers templates/kubernetes"),
     "rehearsals and stand-ins": (2_643, "evalsuite/rehearsal adapters/stand_ins data/rehearsal"),
-    "node agent and sensors": (3_110, "evalsuite/agent evalsuite/machine data/meters"),
+    "node agent and sensors": (3_089, "evalsuite/agent evalsuite/machine data/meters"),
     "run folders": (1_675, "evalsuite/runs"),
     "logs": (10_935, "evalsuite/logs data/dialects data/log_words data/also_printed data/goodput data/mlperf_sets"),
     "tables of others": (1_880, "evalsuite/importing data/vocabulary data/table_columns"),
-    "results and rules": (8_940, "evalsuite/results data/questions data/statistics data/criteria"),
+    "results and rules": (8_931, "evalsuite/results data/questions data/statistics data/criteria"),
     "report": (9_320, "evalsuite/report data/figures data/pdf data/schema"),
     "look of the report": (3_822, "templates"),
     "site and finished reports": (1_060, "evalsuite/site evalsuite/finished"),
@@ -39,7 +39,7 @@ BUDGETS = {  # capability → lines at most, and where they stand (the longest b
     "tools": (3_350, "tools"),
 }
 # above 46,000 language models may have 1,500; histories and exporters (issue 47) took the rest, and have to pay it back
-ENGINE, WHOLE = 47_670, 124_810
+ENGINE, WHOLE = 47_643, 124_772
 CEILINGS = {"commands": 20, "options": 95, "charts": 8}
 ONE_USE_HELPERS, SMALL_FILES, LOG_FUNCTIONS = 60, 40, 66
 LONGEST_FUNCTION = 60
