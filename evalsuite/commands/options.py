@@ -118,7 +118,7 @@ def refuse_misplaced(parser: argparse.ArgumentParser, parsed: argparse.Namespace
             return refuse_misplaced(action.choices[value], parsed, command)
         names = action.option_strings or [str(action.metavar)]
         given |= {str(value), *(f"{each} {value}" for each in names)}
-        given |= {*names} if value not in (action.default, None, [], False) else set()
+        given |= {*names} if value not in (action.default, None, []) else set()
     for relation in ("needs", "without"):
         of_all, own = (paths.read_data("option_relations.toml")[relation].get(each, {}) for each in ("all", command))
         for options, listed in (*of_all.items(), *own.items()):
