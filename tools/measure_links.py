@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def _train(host: namespaces.Host, config: Path, way: Way, mbit: int, repeat: int, options) -> None:
-    words = ["--adapters", str(ADAPTER), "--frameworks", "pytorch", "--models", "resnet50_v1.5"]
+    words = ["--adapters", str(ADAPTER), "--frameworks", "pytorch_links", "--models", "resnet50_v1.5"]
     words += ["--recipe", "shaped-links", "--scales", SCALES, "--batch-sizes", str(options.batch)]
     words += ["--precision", "fp32", "--device", "cpu", "--cores-per-device", "1", "--steps", options.steps]
     for option in (f"image_size={options.image_size}", f"link_mbit={mbit}", *way.options):

@@ -42,7 +42,7 @@ def _unsupported(case: Case) -> str | None:
 
 
 ADAPTER = Adapter(
-    name="pytorch",
+    name="pytorch_links",  # a built-in name is refused
     title="PyTorch",
     recipes=(
         Recipe(
