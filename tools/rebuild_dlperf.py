@@ -50,7 +50,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
     summaries = scaling.with_scaling(summary.summaries(measurements))
     return Evaluation(
         title=TITLE,
-        profile="dlperf-v1.0",
+        profile="dlperf",
         planned=tuple(summary.case for summary in summaries),
         repeats=source["repeats"],
         skips=(),

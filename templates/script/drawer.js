@@ -101,10 +101,10 @@ function hashOf(runs) {
   return [element("p", { class: "drawer-hash" }, [word("reproduction.sha"), " ", shown])];
 }
 
-/* The command of the case; in a large report the one that makes its series again. */
+/* The command of the case; in a large report the one that makes its series again, where evalsuite ran it. */
 function commandOf(receipt) {
-  const own = one(".case-commands:not(.case-proof, .case-notes) code", receipt);
-  const shown = own ?? one("code", seriesOf(receipt));
+  const shown = one(".case-commands:not(.case-proof, .case-notes) code", receipt) ?? one("code", seriesOf(receipt));
+  if (!shown) return [];
   const code = element("code", { translate: "no" }, [shown.textContent]);
   const box = element("div", { class: "code" }, [element("pre", { tabindex: "0" }, [code])]);
   offerCopy(box);

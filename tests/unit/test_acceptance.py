@@ -1,20 +1,27 @@
 """Acceptance on the page: every framework, model and precision in one matrix, with what would decide the open ones."""
 
 import json
+import re
+import shlex
 
 import accepted
 import jsonschema
 import pages
 import pytest
 
-from evalsuite import report
+from evalsuite import cli, report
+from evalsuite.commands.launching import axis_values
+from evalsuite.contracts.registry import discover
 from evalsuite.core import paths
 from evalsuite.core.model import Summary
-from evalsuite.report.book import identity
+from evalsuite.plan import variants
+from evalsuite.plan.plan import Machine, plan
+from evalsuite.report.book import board, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.forms import markdown
 from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from tests import goldens
@@ -72,14 +79,10 @@ def test_a_criterion_is_a_row_of_the_page_and_of_markdown_with_what_it_says_of_e
 
 
 HOUSE = paths.DATA.parent
-EXAMPLES = HOUSE / "docs" / "examples"
 SCHEMA = json.loads((paths.DATA / "schema" / "summary.schema.json").read_text(encoding="utf-8"))
 
 
-NAMES = list(make_examples.EXAMPLES)
-
-
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=make_examples.EXAMPLES)
 def example(request):
     return request.param, make_examples.EXAMPLES[request.param]()
 
@@ -109,10 +112,48 @@ def test_the_figures_of_an_example_are_those_that_it_had_and_its_summary_keeps_t
     assert len(document["summaries"]) == len(evaluation.summaries)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_git_keeps_page_and_markdown_of_an_example_and_nothing_else(name):
-    ignored = {"summary.json", "manifest.json", "tables"}
+def started(line):
+    """What this program reads in *line*, and in what that starts; raises SystemExit for what it does not take."""
+    words = shlex.split(line)
+    for at, word in enumerate(words[:-1]):
+        if word == "evalsuite":
+            yield cli.parser_of(words[at + 1]).parse_known(words[at + 2 :])
+        if word.startswith("${EVALSUITE}/") and ":" not in word and "/.venv/" not in word:
+            assert (HOUSE / word.partition("/")[2]).is_file()
 
-    kept = {path.name for path in (EXAMPLES / name).iterdir()} - ignored
 
-    assert kept == {"report.html", "report.en.md", "report.zh.md", "report.en.svg", "report.zh.svg"}
+def test_this_program_takes_every_command_that_an_example_prints(example):
+    name, evaluation = example
+    facts = reproduction._facts(Book(evaluation=evaluation))
+    lines = [each["again"] for each in facts["series"] if each["again"]]
+    for shell in [place["shell"] for each in facts["series"] for place in each["cases"] if place["shell"]]:
+        lines.append(shell.splitlines()[-1])
+        assert {*re.findall(r"\$\{(\w+)\}", shell)} == {*re.findall(r'^([A-Z]+)="', shell, re.MULTILINE)}
+    if evaluation.profile in ("quick", "llm"):  # a rule of the Makefile that names a profile makes its data as well
+        rules = re.findall(r"^(\w+):.*\n((?:\t.*\n)+)", (HOUSE / "Makefile").read_text("utf-8"), re.MULTILINE)
+        own = next((rule for rule, does in rules if f"--profile {evaluation.profile} " in does), None)
+        assert facts["again"] == (f"make {own}" if own else f"make report PROFILE={evaluation.profile}")
+    elif facts["again"]:
+        lines.append(facts["again"])
+    asked = [each for line in lines for each in started(line) if hasattr(each, "frameworks")]
+    for each in asked:
+        spec = axis_values.spec_from(each)
+        adapters = variants.with_participants(discover(each.adapters), spec.participants)
+        made = plan(spec, adapters, Machine(cores=None, accelerators=None, device=each.device.replace("auto", "gpu")))
+        assert made.cases and (spec.participants or not made.skips)
+    assert {"links": 0, "dlperf-v1": 1, "tianshu": 1}.get(name, len(facts["series"])) == len(asked)
+    assert [series for series in facts["series"] if series["refused"]] == (facts["series"] if name == "links" else [])
+
+
+def test_the_board_of_an_example_leaves_nothing_unsaid(example):
+    name, evaluation = example
+    sheets = board.board(Book(evaluation=evaluation), SPOKEN).sheets
+    rows = [row for sheet in sheets for row in sheet.chosen.rows]
+    told = [(row.name.plain("en"), row.cells(SPOKEN)[-1].plain("en").replace("\u00a0", " ")) for row in rows]
+    assert all("ranked" in notes for row, (_, notes) in zip(rows, told, strict=True) if row.option)
+    if name == "tianshu":
+        alike = [sheet.chosen for sheet in sheets if sheet.model == "wide_and_deep"]
+        assert {table.scale for table in alike} == {"4×8"} and ("HugeCTR", "no valid run: OOM") in told
+        assert any(who == "MXNet" and "91.3% of OneFlow under the same" in notes for who, notes in told)
+    if name == "recorded":
+        assert ("TensorFlow", "best of 3 scripts; loss not seen to fall") in told

@@ -550,6 +550,8 @@ def test_what_an_exporter_told_meanwhile_is_the_utilisation_of_a_run(text, ask, 
     ask(f"import {EXPORTS / 'wandb'} --runs without")
     again = ask(f"import {EXPORTS / 'wandb'} --runs without --utilisation dcgm.prom")[1]
     assert [row["status"] for row in again] == ["skipped", "skipped"]  # a run is written once
+    assert main(["report", "--forms", "html"]) == Exit.DONE
+    assert "are those of an exporter’s file" in Path("report/report.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import pytest
-import reports
 import synthetic
 
 from evalsuite.core.findings import (
-    BusyMachine,
     Drift,
     FactsDisagree,
     FewRepeats,
@@ -20,10 +18,8 @@ from evalsuite.core.findings import (
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.text import names, words
-from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules
 from tests import sources
-from tests.toys import CASE, measured
 
 SPOKEN = words.read()
 
@@ -62,22 +58,6 @@ def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
     assert rules(*thin)[0].worst.coverage == 0.1
     (found,) = rules(*speeds)
     assert len(found.breaches) == len(speeds)
-
-
-@pytest.mark.parametrize("count", [1, 3])
-def test_findings_that_all_say_the_same_list_places_only(count):
-    (rule,) = rules(*(FewRepeats(repeats=3, where=f"case-{k}") for k in range(count)))
-
-    assert rule.alike
-    assert sorted(place.text for _, place in rule.breaches) == [f"case-{k}" for k in range(count)]
-
-
-def test_the_page_has_every_place_behind_a_click(built):
-    page = built("quick").page
-    table = page.one(class_="findings")
-    row = next(row for row in table.all("tr") if row.all("code") and row.one("code").text() == "D05")
-
-    assert len(row.one("details").all("a")) == 8 and row.one("details")["open"] is None
 
 
 def test_a_place_is_called_by_its_folder_and_leads_to_its_case():
@@ -131,13 +111,3 @@ def test_to_say_it_once_again_changes_nothing_and_a_case_called_like_a_run_is_no
     assert data_rules.beyond(PartialBatch(step=1, share=0.1)) > data_rules.beyond(PartialBatch(step=1, share=0.5))
     assert data_rules.beyond(Drift(change=-0.2)) == data_rules.beyond(Drift(change=0.2))
     assert data_rules.beyond(Drift(change=float("nan"))) == 0.0
-
-
-def test_every_rule_of_runs_is_told_once_on_the_page_and_each_run_is_counted():
-    busy = [BusyMachine(others=0.2 + r / 10, where=f"{CASE.id}/r{r}") for r in range(5)]
-    runs = [measured(CASE, r, 100.0 + r, findings=(busy[r],)) for r in range(5)]
-    book = Book(evaluation=reports.evaluation(*summaries(runs)))
-
-    told = [finding for finding in book.findings if isinstance(finding, BusyMachine)]
-    assert [each.where for each in told] == [f"{CASE.id}/r4"]
-    assert len({told[0].where, *told[0].also}) == 5

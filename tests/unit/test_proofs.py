@@ -24,7 +24,6 @@ from evalsuite.results.measure.summary import median_run
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 
-PLACEHOLDER = re.compile(r"<[a-z]+>|\{[a-z_]+\}")
 DIALECT = Dialect(
     name="toy",
     title="toy",
@@ -77,17 +76,6 @@ def test_what_was_read_of_a_line_is_marked_a_long_one_cut_there_and_a_secret_tak
     assert [line.number for line in lines] == [21, 71, 120]
     assert [[line.text[a:b] for a, b in line.read] for line in lines] == [["21", "0.1"], ["71", "0.2"], ["120", "0.2"]]
     assert all(len(line.text) <= excerpt.LONGEST and "hunter2x" not in line.text for line in lines)
-
-
-def test_no_recorded_command_keeps_a_placeholder_and_every_variable_is_set_above_it(recorded):
-    found = [case for series in provenance.series(Book(evaluation=recorded)) for case in series["cases"]]
-
-    assert len([each for each in found if each["shell"]]) > 40
-    assert [row["case"].id for row in found if row["shell"] and PLACEHOLDER.search(row["shell"])] == []
-    for each in found:
-        used = set(re.findall(r"\$\{(\w+)\}", each["shell"]))
-        assert used == set(re.findall(r'^([A-Z]+)="', each["shell"], re.MULTILINE))
-        assert not re.search(r"evalsuite on-hosts|--end-with-parent|PATH=<home>|[ =:]evalsuite/adapters", each["shell"])
 
 
 @pytest.mark.parametrize(("rates", "kept"), [(("20",), True), (("2",), False), (("20", "5"), False)])

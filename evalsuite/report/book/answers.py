@@ -12,10 +12,10 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare.answers import Answer, Apart, Missing
-from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked
+from evalsuite.results.compare.decisions import PUBLISHED, Ranked
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import EQUAL_WITHIN
-from evalsuite.results.measure.summary import FULL_REPEATS
+from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs
 
 MOST_BESIDE = 2  # reasons in a headline
 MOST_ELSEWHERE = 3
@@ -125,12 +125,17 @@ def _why(answer: Answer, words: Words) -> Rendered:
 
 
 def why(of: str, rows: Sequence[Summary], words: Words) -> Rendered:
-    """What *of* is of these *rows*: of runs, whether they are few, short, or neither."""
-    full = Protocol().measured_steps
-    short = (row.n >= FULL_REPEATS or row.case.protocol.measured_steps < full for row in rows if row.partial)
-    known = {"few": any(row.n < FULL_REPEATS for row in rows), "short": any(short)}
+    """What *of* is of these *rows*; of runs, all of their shortcomings that are there."""
+    full, partial = Protocol().measured_steps, [row for row in rows if row.partial]
+    known = {
+        "simulated": any(row.origin == "simulated" for row in rows),
+        "few": any(row.n < FULL_REPEATS for row in partial),
+        "short": any(row.n >= FULL_REPEATS or row.case.protocol.measured_steps < full for row in partial),
+        "failed": any(map(failed_runs, rows)),
+        "disturbed": any(row.disturbed for row in rows),
+    }
     keys = [key for key, held in known.items() if held and of == "runs"]
-    return words.listed(words(f"answers.why_{key}") for key in keys or [of])
+    return words.listed(words(f"answers.why_{key}") for key in keys[: 1 if known["simulated"] else 2] or [of])
 
 
 def unstated(answer: Answer) -> list[Obstacle]:
@@ -169,7 +174,9 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
         known, n = words(f"outcome.{entry.outcome}"), numbers.count(entry.summary.n)
         few = {"framework": _named(answer, entry.summary, words), "value": value(answer, entry, words), "n": n}
         reasons.append(words("answers.few", **few, outcome_text=known))
-    reasons += [words("answers.closed", said_text=_reason(answer, of, why, words)) for of, why in said]
+    for of, why in said:
+        named = options.candidate_name(of, answer.scope, words)
+        reasons.append(words("answers.closed", said_text=words("answers.of_framework", framework=named, why_text=why)))
     needed = deciding(answer, words) if len(answer.ranked) > 1 else None
     texts: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(texts) if texts else None
@@ -181,11 +188,6 @@ def caution(answer: Answer, words: Words) -> Rendered | None:
         return None
     n = numbers.count(len(answer.ranked) - len(answer.few))
     return words("answers.false_exclusion", share=numbers.chance(answer.false_exclusion), n=n)
-
-
-def _reason(answer: Answer, candidate: Candidate, why: Text, words: Words) -> Text:
-    name = options.candidate_name(candidate, answer.scope, words)
-    return words("answers.of_framework", framework=name, why_text=why)
 
 
 def missing(absence: Missing, answer: Answer, words: Words) -> Text:

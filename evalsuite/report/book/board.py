@@ -6,9 +6,9 @@ stands in place with the reason, and another option of a framework that is faste
 """
 
 import functools
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from evalsuite.core import paths
 from evalsuite.core.findings import BusyMachine
@@ -23,7 +23,7 @@ from evalsuite.report.text.words import ALIKE, Rendered, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Conditions
-from evalsuite.results.compare.decisions import PUBLISHED, Candidate, Ranked, speed
+from evalsuite.results.compare.decisions import PUBLISHED, Candidate, speed
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.measure.summary import FULL_REPEATS
@@ -34,6 +34,7 @@ BUSY_FROM = 0.25  # of the runs: from here on the first sentence is about the ma
 LOST_FROM = 0.05  # of ideal scaling: a smaller loss is no cause worth a word
 FASTER_FROM = 0.01  # of another option: less is none
 OTHERS = ("printed", "cited")  # grounds of figures that nobody clocked
+PLACE = attrgetter("nodes", "devices", "setting.batch_per_device")  # of an answer
 DRAWN = ("within", "crossing", "between", "data", "allreduce")  # losses with a name of their own
 
 
@@ -49,6 +50,7 @@ class BoardRow:
     option: bool = False  # another option of the framework above
     ahead: bool = False
     cause: Rendered | None = None
+    scripts: int = 1  # of the same conditions, of which it is the best
     marks: tuple[Rendered, ...] = ()
     efficiency: Number | None = None  # None: without a base, or its own
     curve: tuple[tuple[int, float, bool, str], ...] = ()  # devices, efficiency, whether it or its base is weak, case
@@ -67,7 +69,8 @@ class BoardRow:
         """Its text in the order of `CELLS`, the same in every form."""
         nothing = words.same(NOTHING)
         why = words("board.unranked", why_text=self.why) if self.why and self.summary else self.why
-        said = [each for each in (why or self.cause, *self.marks[:1]) if each]  # its receipt has all
+        best = words("board.best_of", n=numbers.count(self.scripts)) if self.scripts > 1 else None
+        said = [each for each in (why or self.cause, best, *self.marks[:1]) if each]  # its receipt has all
         notes = replace(words.listed(said), separators=answers.SEVERAL) if said else nothing
         if self.summary is None:
             return (self.name, *[nothing] * 4, notes)
@@ -180,7 +183,7 @@ def board(book: Book, words: Words) -> Board:
     sheets = maker.sheets()
     finding, beside, again = _finding(book, sheets, words)
     counts, said = tally(book), list[Rendered]()
-    chips = [*_chips(book, [table for sheet in sheets for table in sheet.tables], counts, words)]
+    chips = [*_chips(book, [table for sheet in sheets for table in sheet.tables], counts, maker.trained, words)]
     if gone := counts["gone"]:
         of = by_key((book.planned_of.get(run.rpartition("/r")[0]), run) for run in gone)
         cases = words.listed(f"{names.framework(case.framework)} {names.scale(case)}" for case in of if case)
@@ -198,7 +201,8 @@ def board(book: Book, words: Words) -> Board:
 class _Maker:
     def __init__(self, book: Book, words: Words) -> None:
         self.book, self.words = book, words
-        self.trained = _trained(book)
+        self.trained = [*dict.fromkeys(row.trained for row in book.valid if row.origin not in PUBLISHED)]
+        self.first: object = None  # where the first of alike sheets stands
         self.losses = {ladder.last.case.id: ladder for ladder in book.ladders}
         machines = {str(run.environment.hardware) for run in book.measurements if run.environment}
         short = {of: names.visible(of.partition(" (")[0].replace("(R)", "")) for of in machines}
@@ -232,13 +236,16 @@ class _Maker:
         parts += [options.option(*pair, self.words) for pair in work.options if pair not in common]
         own_values = [options.value_of(*pair, self.words) for pair in work.options if pair not in common]
         own_values = own_values if work is not alike[0] and work.device == alike[0].device else []
+        if own_values:  # beside the first: at its scale, with its batch
+            chosen = next((each for each in shown if PLACE(each) == self.first), chosen)
+        self.first = self.first if own_values else PLACE(chosen)
         return BoardSheet(
             id=names.anchor("sheet", repr(work)),
             model=work.model,
             title=options.apart(parts, self.words),
             tab=options.apart(own_values or (each for each in parts if each is not precision or told), self.words),
             also=bool(own_values),
-            lead=_lead(chosen, self.book, self.words),
+            lead=_lead(chosen, self.words),
             tables=tuple(tables.values()),
             chosen=tables[id(chosen)],
         )
@@ -248,8 +255,7 @@ class _Maker:
         every = [*(entry.summary for each in alike for entry in each.ranked)]
         every += [entry.summary for each in alike for entry in each.apart]
         of = by_key((answer.candidate(row), row) for row in sorted(every, key=lambda row: -speed(row)))
-        ranked = {answer.candidate(entry.summary): entry for entry in answer.ranked}
-        rows = [self._rows(answer, candidate, ranked.get(candidate), of[candidate]) for candidate in of]
+        rows = [self._rows(answer, candidate, of[candidate], alike) for candidate in of]
         rows.sort(key=lambda of: -speed(row) if (row := of[0].summary) and row.trained != "did_not_train" else 0.0)
         asked = {*of} | self.asked[compared.work_of(answer.setting)]
         absent = [gap for gap in answer.missing if gap.candidate in asked and gap.candidate not in of]
@@ -273,15 +279,22 @@ class _Maker:
             ),
         )
 
-    def _rows(
-        self, answer: Answer, candidate: Candidate, ranked: Ranked | None, own: Sequence[Summary]
-    ) -> list[BoardRow]:
+    def _rows(self, answer: Answer, of: Candidate, own: Sequence[Summary], alike: Sequence[Answer]) -> list[BoardRow]:
         """What it is ranked by, or else what is most alike; and its fastest of that batch, where that is another."""
-        name = options.candidate_name(candidate, answer.scope, self.words)
-        first = ranked.summary if ranked else min(own, key=lambda row: len(self._unlike(answer, row)))
+        name = options.candidate_name(of, answer.scope, self.words)
+        ranked = next((each.summary for each in answer.ranked if answer.candidate(each.summary) == of), None)
+        first = ranked or min(own, key=lambda row: len(self._unlike(answer, row)))
         best = next(row for row in own if row.case.series_batch == first.case.series_batch)
-        row = self._row(answer, first, name)
-        gap = next((gap for gap in answer.missing if gap.candidate == candidate and gap.why == "no_valid_run"), None)
+        setting = compared.setting_of(first.case, answer.scope)
+        same = {row.case.recipe for row in own if compared.setting_of(row.case, answer.scope) == setting}
+        row = replace(self._row(answer, first, name), scripts=len(same))
+        like = (each for each in alike if each is not answer and not each.withheld)
+        for each in like if row.why else ():  # where it stands among those of its own conditions
+            if any(entry.summary is first for entry in each.ranked[1:]):
+                leader, share = each.ranked[0].summary, speed(first) / speed(each.ranked[0].summary)
+                known = {"share": numbers.percent(share), "framework": answers.name(each, leader, self.words)}
+                row = replace(row, why=self.words("board.like", why_text=row.why, **known))
+        gap = next((gap for gap in answer.missing if gap.candidate == of and gap.why == "no_valid_run"), None)
         if gap and row.why:  # why it is not there as the others are
             said = self.words.listed([row.why, answers.missing(gap, answer, self.words)])
             row = replace(row, why=replace(said, separators=answers.SEVERAL))
@@ -290,8 +303,8 @@ class _Maker:
         if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
             return [row]
         other = self._row(answer, best, name)
-        called = self.words("board.option", name_text=name, option_text=other.why or self.words("board.script"))
-        return [row, replace(other, name=called, why=None, option=True)]
+        other = replace(other, why=other.why or self.words("board.script"), option=True)
+        return [row, replace(other, name=self.words("board.option", name_text=name, option_text=other.why))]
 
     def _setting(self, setting: Conditions, others: Sequence[Conditions]) -> Rendered:
         common = set.intersection(*(set(each.options) for each in others))
@@ -389,8 +402,8 @@ def _order(work: Conditions) -> tuple[object, ...]:
     return (*names.model_order(work.model), precision, work.precision, work.device, strong, options_)
 
 
-def _lead(answer: Answer, book: Book, words: Words) -> Rendered:
-    """Who leads by how much, and whether that is open."""
+def _lead(answer: Answer, words: Words) -> Rendered:
+    """Who leads by how much, where that is decided."""
     if len(answer.ranked) < 2:
         if not answer.ranked:
             return words("board.no_result")
@@ -400,16 +413,12 @@ def _lead(answer: Answer, book: Book, words: Words) -> Rendered:
     if answer.known == "equal":
         level = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
         return replace(words.listed(level), separators=ALIKE)
-    if answer.known == "source" and answer.lead is None:
-        key, name = _without_lead(answer)
-        return words.pick("board.faster" if key == "beaten" else "board.no_lead", {"framework": name})
-    if answer.known not in ("ahead", "source"):
+    if answer.known != "ahead":
         return words("outcome.not_decided")
     first = answers.name(answer, answer.ranked[0].summary, words)
     if answer.lead is None:  # only how far is not known
         return first
-    mark = "†" if answer.known == "source" and not book.published else ""  # else a chip says it of all
-    return words("board.lead", framework=first, mark=mark, lead=numbers.gain(answer.lead))
+    return words("board.lead", framework=first, lead=numbers.gain(answer.lead))
 
 
 def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:
@@ -418,33 +427,26 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
     busy = [run for run in book.measurements if run.disturbed]
     tested = [table for table in shown if len(table.answer.ranked) > 1]
     if busy and len(busy) >= BUSY_FROM * len(book.measurements):
-        said = _busy(book, len(busy), words)
+        others = [each.others for run in book.measurements for each in run.findings if isinstance(each, BusyMachine)]
+        counts = {"n": numbers.count(len(busy)), "all": numbers.count(len(book.measurements))}
+        taken = {"share": numbers.least_and_most(others, numbers.percent)} if others else {}
+        said = words("board.busy" if others else "board.slowed", **counts, **taken)
         told = [table.sentence for table in tested if table.answer.known == "ahead"]
         still = words.sentences(told[:2]) if told else words("board.busy_nothing")
-        ours = any(run.origin == "measured" for run in busy)
-        return said, still, _again(book) if ours else None
+        profile, ours = book.evaluation.profile, any(run.origin == "measured" for run in busy)
+        known = profile.isidentifier() and (paths.DATA / "specs" / f"{profile}.toml").is_file()
+        again = f"evalsuite compare {f'--profile {profile}' if known else '--spec FILE'}"  # it adds rounds of these
+        return said, still, again if ours else None
     if not book.valid:
         made = len(book.measurements)
         none = words("board.nothing_valid", n=numbers.count(made)) if made else words("headlines.none_made")
         return none, None, None
     if len(sheets) == 1:
-        return _changed(book, shown[0], words) or _at(sheets[0], words), shown[0].beside, None
-    if not tested:
-        lone = all(len(table.answer.ranked) + len(table.answer.apart) < 2 for table in shown)
-        return (
-            words("board.nothing_beside" if lone else "board.nothing_compared", n=numbers.count(len(sheets))),
-            None,
-            None,
-        )
-    return _of_several(tested, words), None, None
-
-
-def _at(sheet: BoardSheet, words: Words) -> Rendered:
-    """Its sentence, with the scale where there are several."""
-    table = sheet.chosen
-    if len(sheet.tables) == 1 or not table.answer.ranked:
-        return table.sentence
-    return words("board.at_scale", scale=table.scale, said_text=table.sentence)
+        first, alone = shown[0], len(sheets[0].tables) == 1 or not shown[0].answer.ranked
+        sentence = first.sentence if alone else words("board.at_scale", scale=first.scale, said_text=first.sentence)
+        return _changed(book, first, words) or sentence, first.beside, None
+    none = words("board.nothing_compared", n=numbers.count(len(sheets)))
+    return _of_several(tested, words) if tested else none, None, None
 
 
 def _changed(book: Book, table: BoardTable, words: Words) -> Rendered | None:
@@ -456,30 +458,6 @@ def _changed(book: Book, table: BoardTable, words: Words) -> Rendered | None:
     said = replace(words.listed(change.sentence(words) for change in known), separators=answers.SEVERAL)
     open_ = all(change.outcome == "not_decided" for change in known)
     return words("board.changed_open" if open_ else "board.changed", scale=table.scale, changes_text=said)
-
-
-def _busy(book: Book, n: int, words: Words) -> Rendered:
-    others = [each.others for run in book.measurements for each in run.findings if isinstance(each, BusyMachine)]
-    counts = {"n": numbers.count(n), "all": numbers.count(len(book.measurements))}
-    if not others:
-        return words("board.slowed", **counts)
-    return words("board.busy", share=numbers.least_and_most(others, numbers.percent), **counts)
-
-
-def _again(book: Book) -> str | None:
-    """`compare` adds rounds of what others disturbed."""
-    profile = book.evaluation.profile
-    known = (paths.DATA / "specs" / f"{profile}.toml").is_file() if profile.isidentifier() else False
-    return f"evalsuite compare {f'--profile {profile}' if known else '--spec FILE'}"
-
-
-def _without_lead(answer: Answer) -> tuple[str, str]:
-    """Why none is said, and of whom."""
-    if not answer.passed_over:
-        return "no_lead_busy", ""
-    first, best = answer.ranked[0].summary, answer.passed_over[0].summary
-    key, of = ("beaten", best) if speed(best) > speed(first) else ("near", first)
-    return key, names.framework(of.case.framework)
 
 
 def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
@@ -499,24 +477,22 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
             said.append(words(key, framework=name, n=numbers.count(len(leads)), lead=lead))
     if ties:
         said.insert(len(won), words("board.ties", n=numbers.count(ties)))
-    for (key, name), n in Counter(_without_lead(answer) for answer in others if answer.lead is None).items():
-        said.append(words.pick(f"board.{key}", {"framework": name, "n": numbers.count(n)}))
+    if open_ := sum(answer.lead is None for answer in others):
+        said.append(words("board.no_lead", n=numbers.count(open_)))
     parts = replace(words.listed(said), separators=answers.SEVERAL)
     whys = {table.answer.why for table in tables}
     if decided:
         key = "board.decided_all" if decided == len(tables) else "board.decided"
         return words.pick(key, {"n": numbers.count(decided), "all": all_, "parts_text": parts})
-    if len(whys) == 1 and (why := whys.pop()) and f"answers.why_{why}" in words:
+    if len(whys) == 1 and (why := whys.pop()) and why != "scatter":
         rows = [summary for table in tables for summary in table.answer.compared]
         return words("board.none_decided_because", all=all_, why_text=answers.why(why, rows, words), parts_text=parts)
     return words("board.none_decided", all=all_, parts_text=parts)
 
 
-def _trained(book: Book) -> Sequence[Trained]:
-    return [*dict.fromkeys(row.trained for row in book.valid if row.origin not in PUBLISHED)]
-
-
-def _chips(book: Book, tables: Sequence[BoardTable], total: Mapping[str, int], words: Words) -> Iterable[Chip]:
+def _chips(
+    book: Book, tables: Sequence[BoardTable], total: Mapping[str, int], trained: Sequence[Trained], words: Words
+) -> Iterable[Chip]:
     """On how much all of it rests: each is red where it is less than it should be."""
     rows = book.valid
     if not rows:
@@ -530,7 +506,7 @@ def _chips(book: Book, tables: Sequence[BoardTable], total: Mapping[str, int], w
         full = Protocol().measured_steps <= min(steps, default=0)
         if steps:
             yield Chip(text=words("board.steps", n=numbers.least_and_most(steps, numbers.plain)), good=full)
-    if len(trained := _trained(book)) == 1:
+    if len(trained) == 1:
         yield Chip(text=words(f"values.trained.{trained[0]}"), good=trained[0] == "trained")
     if cited:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"

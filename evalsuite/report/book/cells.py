@@ -98,18 +98,18 @@ def lift_shared(rows: Iterable[Row]) -> tuple[tuple[Row, ...], OfAll]:
     given: Iterable[Any] = rows
     values = [(row, {field.name: getattr(row, field.name) for field in fields(row)}) for row in given]
     shared = of_all(cell for _, of_row in values for value in of_row.values() for cell in _cells(value))
+
+    def without(value: Any) -> Any:
+        return tuple(bare(cell, shared) for cell in value) if isinstance(value, tuple) else bare(value, shared)
+
     return tuple(
-        replace(row, **{name: _without(value, shared) for name, value in of_row.items() if _cells(value)})
+        replace(row, **{name: without(value) for name, value in of_row.items() if _cells(value)})
         for row, of_row in values
     ), shared
 
 
 def _cells(value: object) -> Sequence[Cell]:
     return [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Cell)]
-
-
-def _without(value: Any, shared: OfAll) -> Any:
-    return tuple(bare(cell, shared) for cell in value) if isinstance(value, tuple) else bare(value, shared)
 
 
 def bare(cell: Cell, shared: OfAll) -> Cell:

@@ -78,7 +78,8 @@ class ResultsTable:
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
         rows = self._rows(cell_of)
         shown, shared = cells.lift_shared(_with_leaders(row, self.scales) if ranked else row for row in rows)
-        return Grid(groups=tuple(_groups(shown)), marks=shared.marks, n=shared.n)
+        groups = groupby(shown, key=lambda row: (row.block.id, row.column.example.xla))
+        return Grid(groups=tuple(tuple(same) for _, same in groups), marks=shared.marks, n=shared.n)
 
     def _rows(self, cell_of: CellOf) -> Iterable[SeriesRow]:
         one_base = len(self.base_devices) < 2
@@ -104,10 +105,6 @@ def _place(block: Block) -> tuple[object, ...]:
     known = list(names.PRECISIONS)
     precision = known.index(block.precision) if block.precision in known else len(known)
     return (precision, block.precision, block.batch, names.options_order(block.options))
-
-
-def _groups(rows: Iterable[SeriesRow]) -> Iterable[Group]:
-    return (tuple(same) for _, same in groupby(rows, key=lambda row: (row.block.id, row.column.example.xla)))
 
 
 def _with_leaders(row: SeriesRow, scales: Sequence[tuple[int, int]]) -> SeriesRow:

@@ -118,7 +118,11 @@ def _draw_line(
     number: int, lines: Sequence[Line], marks: Sequence[tuple[float, float, Point]], look: Look
 ) -> DrawnLine:
     line = lines[number]
-    hue, before = look.hue(line.framework), sum(other.framework == line.framework for other in lines[:number])
+    before, alone = (
+        sum(other.framework == line.framework for other in lines[:number]),
+        len({each.framework for each in lines}) == 1,
+    )
+    hue = look.hue(line.framework, number * alone)
     shown = marks[:: math.ceil(len(marks) / MOST_MARKS)]
     return DrawnLine(
         line=line,

@@ -48,8 +48,11 @@ OTHER = Hue(index=0, marker="pentagon", dash="2 1")
 class Look:
     hues: Mapping[str, Hue]
 
-    def hue(self, framework: str) -> Hue:
-        return self.hues.get(framework, OTHER)
+    def hue(self, framework: str, variant: int = 0) -> Hue:
+        """*variant*: of a framework that stands alone, whose lines have a hue each."""
+        first = self.hues.get(framework, OTHER)
+        index = (first.index - 1 + variant) % HUES
+        return Hue(index=index + 1, marker=_HUE_MARKERS[index]) if variant else first
 
 
 def family(framework: str) -> str:

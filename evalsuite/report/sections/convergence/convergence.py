@@ -188,7 +188,11 @@ def _curves(table: Trained, subject: Subject) -> figures.Chart | None:
     """Of the first metric that has curves: of the validation, where there is one."""
     words, ours, target = subject.words, table.rows[:MOST_CURVES], table.target
     for split, metric in _of_validation_first(table):
-        known = [(name, row, _points(row, split, metric)) for name, row in zip(_names(ours), ours, strict=True)]
+        rows = [(name, row, room.curve(row.run, split, metric)) for name, row in zip(_names(ours), ours, strict=True)]
+        known = [
+            (name, row, tuple(figures.Point(x=float(each.epoch), value=each.value, ref=row.ref) for each in curve))
+            for name, row, curve in rows
+        ]
         if curves := [(name, row, points) for name, row, points in known if len(points) > 1]:
             meant = room.ALSO_CALLED.get(target.metric, (target.metric,)) if target and split == "validation" else ()
             return figures.chart(
@@ -226,8 +230,3 @@ def _title(table: Trained, words: Words) -> Text:
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:
     return [names.label(row.summary.case, [other.summary.case for other in rows]) for row in rows]
-
-
-def _points(row: TrainedRow, split: str, metric: str) -> tuple[figures.Point, ...]:
-    curve = room.curve(row.run, split, metric)
-    return tuple(figures.Point(x=float(score.epoch), value=score.value, ref=row.ref) for score in curve)

@@ -1,7 +1,7 @@
 """Section 8: the problems that people keep, what the author found, and what is found by rule."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from evalsuite.report.book.book import Book
@@ -16,18 +16,14 @@ def sections(subject: Subject) -> Iterable[Section]:
     book, words = subject.book, subject.words
     if not (book.evaluation.document or book.evaluation.kept_problems or author.notes(book, words)):
         return
+    counted: Counter[str] = Counter(problem.status for problem in book.evaluation.kept_problems)
+    by_status = [(status, counted[status]) for status in STATUSES if counted[status]]
     yield Section(
         id="problems",
         title=words("problems.title"),
         template="problems/problems.html.j2",
-        facts=lambda: _facts(subject),
+        facts=lambda: {**in_every_form(subject), "by_status": by_status, "kinds": kinds(book)},
     )
-
-
-def _facts(subject: Subject) -> Mapping[str, object]:
-    counted: Counter[str] = Counter(problem.status for problem in subject.book.evaluation.kept_problems)
-    by_status = [(status, counted[status]) for status in STATUSES if counted[status]]
-    return {**in_every_form(subject), "by_status": by_status, "kinds": kinds(subject.book)}
 
 
 def in_every_form(subject: Subject) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """Provenance: from a case to its runs, and from a run to file, lines, command and SHA-256 (section 16)."""
 
-import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
+from evalsuite.contracts import registry
 from evalsuite.core import paths, placeholders
 from evalsuite.core.documents import RunCommand, UsedRecipe
+from evalsuite.core.messages import Message
 from evalsuite.core.model import ARRIVALS, RATES, UNKNOWN, Case, LogLine, Measurement, Summary, by_key
 from evalsuite.core.placeholders import Node
 from evalsuite.report.book import states
@@ -21,7 +23,7 @@ from evalsuite.results.compare.decisions import PUBLISHED, flags
 from evalsuite.results.measure.summary import median_run
 
 PERMALINK = re.compile(r"(?P<repository>https://[\w.-]+/[\w./-]+)/blob/(?P<commit>[0-9a-f]{40})/(?P<path>[\w./+-]+)")
-SPEC = "SPEC.toml"
+SPEC, ADAPTER = "SPEC.toml", "ADAPTER.py"  # that the reader has to name
 PLACES = {  # what recorded runs have in the place of a folder → where it may lie on another machine
     "python": "python3",
     "evalsuite": "$PWD",
@@ -77,7 +79,7 @@ class RunProvenance:
 
 def series(book: Book) -> list[Mapping[str, Any]]:
     origins = by_key((case.series, _of_case(book, case)) for case in book.planned).values()
-    return [{"first": cases[0]["case"], "cases": cases, "again": _again(book, cases)} for cases in origins]
+    return [{"first": cases[0]["case"], "cases": cases, **_again(book, cases)} for cases in origins]
 
 
 def columns(series: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
@@ -137,15 +139,35 @@ def _of_run(run: Measurement, command: RunCommand | None) -> RunProvenance:
     )
 
 
-def _again(book: Book, cases: Sequence[Mapping[str, Any]]) -> str:
-    asked = book.evaluation
-    repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
+def _again(book: Book, cases: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
+    """The command that repeats a series; none where evalsuite started none of it, or would not take it as it is now."""
+    asked, of = book.evaluation, [origin["case"] for origin in cases]
     ran = [asked.commands[run.run.run.id] for row in cases for run in row["runs"] if run.run.run.id in asked.commands]
-    titles = participant_titles(ran)
-    words = rerun_command([origin["case"] for origin in cases], repeats=repeats, participants=titles)
-    sampled = {dict(itertools.pairwise(each.argv)).get("--hz", USUAL_HZ) for each in ran}
+    if book.published or (ran and not any(each.argv for each in ran)):
+        return {"again": None, "refused": None}
+    titles, version = participant_titles(ran), next((each.evalsuite for each in ran if each.evalsuite), None)
+    if not titles and (refused := _refused(of)):
+        return {"again": None, "refused": refused, "version": version}
+    repeats = f"{asked.repeats}-{asked.most_repeats}" if asked.most_repeats else asked.repeats
+    words, told = rerun_command(of, repeats=repeats, participants=titles), [dict(pairwise(each.argv)) for each in ran]
+    sampled = {each.get("--hz", USUAL_HZ) for each in told}
     words += ("--hz", *sampled) if len(sampled) == 1 and sampled != {USUAL_HZ} else ()
-    return names.visible(shlex.join(words))
+    hosts = max((each.get("--hosts", "") for each in told), key=len, default="")
+    engines = {str(each.engine) for each in ran} - {"None", "local", "hosts"}
+    words += ("--hosts", hosts) if hosts else ("--engine", *engines) if len(engines) == 1 else ()
+    words += () if titles or of[0].framework in registry.discover() else ("--adapters", ADAPTER)
+    return {"again": names.visible(shlex.join(words)), "refused": None}
+
+
+def _refused(cases: Iterable[Case]) -> Message | str | None:
+    """Why evalsuite would not run them today; a framework that is not built in has the reader's own adapter."""
+    for case in cases:
+        if adapter := registry.discover().get(case.framework):
+            recipe = next((each for each in adapter.recipes if each.name == case.recipe), None)
+            reason = recipe.refusal(case) if recipe else Message("report.no_recipe", recipe=case.recipe)
+            if reason:
+                return reason
+    return None
 
 
 def software(book: Book) -> list[Mapping[str, Any]]:
@@ -253,7 +275,7 @@ def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | No
     given = (command.argv or command.command) if command else ()
     if command is None or not given:
         return None
-    threads = max(1, int(cores or 0) // case.devices_per_node)
+    threads = case.cores_per_device or max(1, int(cores or 0) // case.devices_per_node)
     here = placeholders.of_node(Node(master_port=FREE_PORT), case.devices_per_node, threads)
     filled = here if case.nodes == 1 else {}  # of several nodes the node agent fills each one's own
 

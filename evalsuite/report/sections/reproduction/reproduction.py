@@ -11,7 +11,7 @@ from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
 
-OFFICIAL = "official-cpu"  # the profile that needs checkouts and data sets, which `make official` gets
+TARGETS = {"official-cpu": "official", "llm": "llm"}  # profile → the rule that also makes the data which it needs
 MOST_RUNS = 1_500
 SHOWN = {"framework": names.framework, "precision": names.precision}
 
@@ -34,16 +34,17 @@ def _facts(book: Book) -> Mapping[str, object]:
         "series": series,
         "columns": provenance.columns(series),
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
-        "again": _again(book.evaluation.profile),
+        "again": _again(book.evaluation.profile, published=book.published),
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
     }
 
 
-def _again(profile: str) -> str | None:
-    if profile == OFFICIAL:
-        return "make official"
-    ours = {file.stem for file in (paths.DATA / "specs").glob("*.toml")}
-    return f"make report PROFILE={profile}" if profile in ours else None
+def _again(profile: str, *, published: bool) -> str | None:
+    if profile not in {file.stem for file in (paths.DATA / "specs").glob("*.toml")}:
+        return None
+    if published:
+        return f"evalsuite compare --profile {profile}"
+    return f"make {TARGETS[profile]}" if profile in TARGETS else f"make report PROFILE={profile}"
 
 
 def sentences_against(book: Book, words: Words) -> list[Text]:

@@ -51,12 +51,12 @@ def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
     return words.sentences(parts) if parts else None
 
 
-def called(verdict: Verdict, words: Words, *, coded: bool = True) -> Rendered:
-    """In words; *coded*: with its code behind."""
+def called(verdict: Verdict, words: Words) -> Rendered:
+    """In words, with its code behind."""
     code, key = names.visible(verdict.criterion), f"criteria_short.{verdict.criterion}"
     if verdict.holds or key not in words:
         return words.same(code)
-    return words("answers.fact_key", name_text=words(key), key=code) if coded else words(key)
+    return words("answers.fact_key", name_text=words(key), key=code)
 
 
 def _card(verdict: Verdict, words: Words) -> Card:

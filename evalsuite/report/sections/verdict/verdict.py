@@ -36,7 +36,6 @@ def facts(subject: Subject) -> Mapping[str, Any]:
     return {
         **told,
         "charts": {sheet.id: chart for sheet in told["board"].sheets if (chart := _chart(sheet, subject))},
-        "without": [cards.called(card.verdict, subject.words, coded=False) for card in criteria if not card.applies],
         "without_card": [card.id for card in criteria if not card.applies],
     }
 

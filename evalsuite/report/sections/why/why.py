@@ -11,7 +11,6 @@ from evalsuite.report.book.blocks import Model
 from evalsuite.report.book.board import DRAWN, LOST_FROM
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.judge.breaks import Ladder, stage
@@ -19,7 +18,6 @@ from evalsuite.results.judge.breaks import Ladder, stage
 STAGES = ("within", "crossing", "between")
 BUSY = ("gpu", "job_cpu", "cpu")  # what computes, as it was sampled
 NETWORK = ("network_send", "network_receive")
-WAITS_FROM = 10.0  # points of busy time
 FULL_FROM, MORE_THAN_ALL = 90.0, 110.0  # % of the cores
 BUSY_LINK = 0.5  # of its speed, as a mean over steps that also compute
 
@@ -37,18 +35,10 @@ def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
         column = block.column_of(case)
         beside = column.label.removeprefix(column.title).removeprefix(" · ")
         parts: list[Rendered | str] = [called[block.id], *([beside] if beside else []), names.scale(case)]
-        ends: list[Number | None] = []
-        for row in (ladder.scales[0], ladder.last):
-            ranked = book.answer_of[row.case.id].ranked
-            of = next((each.ratio for each in ranked if each.summary.case == row.case), None)
-            ends.append(numbers.percent(of).to(names.case_anchor(row.case)) if of and len(ranked) > 1 else None)
-        apart = any(each.summary.case == case for each in book.answer_of[case.id].apart)
         lost = [(key if key in DRAWN else "rest", share) for key, share in ladder.losses if share > 0]
         why = {
             "ladder": ladder,
             "setting": options.apart(parts, words),
-            "of_fastest": ends,  # at the smallest and at the largest scale
-            "unranked": apart,
             "parts": [("left", ladder.left), *lost],  # of the throughput that ideal scaling would give
         }
         rows.setdefault(case.framework, []).append(why)
@@ -70,7 +60,7 @@ def _of_worst(rows: Sequence[Mapping[str, Any]], words: Words) -> Iterator[Rende
 
 
 def reason(ladder: Ladder, words: Words) -> Rendered | None:
-    """Why it loses what it loses, as far as the samples of its smallest and largest scale tell."""
+    """What makes its step longer, as far as the samples of its smallest and largest scale tell: the larger part."""
     first, last = ladder.scales[0], ladder.last
     before, after = ({used.resource: used for used in row.utilisation} for row in (first, last))
     timed = any(key not in STAGES for key, _ in ladder.losses)  # its parts tell
@@ -79,19 +69,23 @@ def reason(ladder: Ladder, words: Words) -> Rendered | None:
     busy = next((name for name in BUSY if name in before and name in after), None)
     if busy is None:
         return words("why.unsampled")
-    share = {row: numbers.quantity(of[busy].mean, unit="%") for row, of in (("before", before), ("busy", after))}
     case, beside = last.case, last.case.devices_per_node / first.case.devices_per_node
     shared = case.device == "cpu" and case.cores_per_device is None and beside > 1
     if shared and before[busy].mean * beside > MORE_THAN_ALL:
-        return words("why.shared", busy=share["before"], n=numbers.count(case.devices_per_node))
-    said = {**share, "what_text": words(f"why.{busy}"), "scale": names.scale(case), "base": names.scale(first.case)}
-    if before[busy].mean - after[busy].mean < WAITS_FROM:
-        return words.pick("why.stays_busy", said)
-    parts: list[Rendered] = [words("why.waits", **said)]
-    if busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
+        own = numbers.quantity(before[busy].mean, unit="%")
+        return words("why.shared", busy=own, n=numbers.count(case.devices_per_node))
+    worked = (after[busy].mean / ladder.left - before[busy].mean) / (100 / ladder.left - 100)  # of what a step grew by
+    key, share = ("works", worked) if worked > 0.5 else ("waits", 1 - worked)
+    said: dict[str, object] = {
+        "times": numbers.significant(1 / ladder.left, 3),
+        "share": numbers.percent(min(share, 1.0)),
+    }
+    said |= {"what_text": words(f"why.{busy}"), "scale": names.scale(case), "base": names.scale(first.case)}
+    parts: list[Rendered] = [words(f"why.{key}", **said)]
+    if key == "waits" and busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
         parts.append(words("why.host_full", busy=numbers.quantity(after["cpu"].mean, unit="%")))
     used = max((after[name] for name in NETWORK if name in after), key=lambda used: used.mean, default=None)
-    if used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
+    if key == "waits" and used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
         parts.append(words("why.network", share=numbers.percent(used.mean / used.capacity)))
     return words("answers.closed", said_text=replace(words.listed(parts), separators=SEVERAL))
 
@@ -102,12 +96,13 @@ def keys(cards: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def losses(ladders: Iterable[Ladder], words: Words) -> Iterator[Text]:
-    """The breaks of each precision that lie between the same scales, and of how many settings; the worst first."""
+    """The breaks of each precision that lie between the same scales, and of how many settings, in points of ideal
+    scaling as the bars are; the worst first."""
     for alike in by_key((ladder.last.case.precision, ladder) for ladder in ladders).values():
         each = [
-            (1 - drop[1].items_per_s_per_device / drop[0].items_per_s_per_device, drop)
+            (drop[0].efficiency.value - drop[1].efficiency.value, drop)
             for ladder in alike
-            if (drop := ladder.broken)
+            if (drop := ladder.broken) and drop[0].efficiency and drop[1].efficiency
         ]
         each.sort(key=lambda lost: -lost[0])
         groups = by_key(((stage(*drop), *(row.case.scale for row in drop)), (lost, drop)) for lost, drop in each)
