@@ -8,7 +8,6 @@ too little of the window, is absent. One resource of all hosts follows the other
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalsuite.core import paths
@@ -100,10 +99,8 @@ def of_job(
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
     asked = [name for name in METERS if only is None or name in only]
-    # of many hosts one resource of accelerators follows the other, so that 1,000 devices fit into memory
-    apart = {name for name in asked if len(near) > FEW_HOSTS and METERS[name].of == "accelerator"}
-    for _, group in groupby(asked, lambda name: name if name in apart else ""):
-        names = [*group]
+    # of many hosts one resource follows the other, so that 1,000 devices fit into memory
+    for names in [asked] if len(near) <= FEW_HOSTS else [[name] for name in asked]:
         of_hosts = [_series(host, names, span) for host in near]
         for resource in names:
             same = [series for found in of_hosts for series in _over_link(resource, found.get(resource, []), planned)]
