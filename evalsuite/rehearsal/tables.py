@@ -70,8 +70,8 @@ class Rehearsal:
 
     @property
     def changes(self) -> dict[str, object]:
-        values = {name: getattr(self, name) for name in ("set", "drop", "append", "files", "environment")}
-        return {name: decode.encode(value) for name, value in values.items() if value}
+        names = ("set", "drop", "append", "files", "environment")
+        return {name: decode.encode(value) for name in names if (value := getattr(self, name))}
 
 
 def of_framework(framework: str) -> dict[str, Rehearsal]:
@@ -255,8 +255,7 @@ def launcher(command: Command) -> str:
 
 def stand_in_hashes(names: Iterable[str]) -> dict[str, str]:
     """Name → SHA-256 of its files, with that of the hook. Raises EvalsuiteError for an unknown one."""
-    wanted = list(names)
-    return {name: _hash(name) for name in ([HOOK, *wanted] if wanted else [])}
+    return {name: _hash(name) for name in ([HOOK, *wanted] if (wanted := [*names]) else [])}
 
 
 def _hash(name: str) -> str:
@@ -267,6 +266,5 @@ def _hash(name: str) -> str:
         raise EvalsuiteError.of("plan.stand_in_unknown", name=name, names=known, near=did_you_mean(name, known))
     digest = hashlib.sha256()
     for file in files:
-        digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
-        digest.update(file.read_bytes())
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode() + file.read_bytes())
     return digest.hexdigest()
