@@ -109,8 +109,7 @@ def of_recipe(framework: str, recipe: Recipe) -> Evidence | None:
     return current(seen, recipe) if (seen := read(framework, recipe.name)) else None
 
 
-def read(framework: str, recipe: str, folder: Path = FOLDER) -> Evidence | None:
-    """None: never rehearsed."""
+def read(framework: str, recipe: str, folder: Path = FOLDER) -> Evidence | None:  # None: never rehearsed
     file = folder / f"{framework}-{recipe}.json"
     return Evidence.from_json(files.read_json(file), file) if file.is_file() else None
 

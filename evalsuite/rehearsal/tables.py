@@ -255,7 +255,8 @@ def launcher(command: Command) -> str:
 
 def stand_in_hashes(names: Iterable[str]) -> dict[str, str]:
     """Name → SHA-256 of its files, with that of the hook. Raises EvalsuiteError for an unknown one."""
-    return {name: _hash(name) for name in ([HOOK, *wanted] if (wanted := [*names]) else [])}
+    wanted = list(names)
+    return {name: _hash(name) for name in ([HOOK, *wanted] if wanted else [])}
 
 
 def _hash(name: str) -> str:

@@ -47,9 +47,9 @@ def test_scripts_that_count_devices_name_the_call_and_whether_eight_were_there_a
 
     assert [(recipe, "; rehearsed" in cell, *sorted(calls)) for recipe, (cell, calls) in sorted(told.items())] == [
         ("insightface/arcface-mxnet-2020", True, "CUDA_VISIBLE_DEVICES"),
-        ("jax/flax-resnet50", False, "device_count", "local_device_count"),
+        ("jax/flax-resnet50", True, "device_count", "local_device_count"),
         ("litgpt/train", False, "device_count"),
-        ("paddlepaddle/models-bert-base-2020", False, "get_cuda_device_count"),
+        ("paddlepaddle/models-bert-base-2020", True, "get_cuda_device_count"),
         ("paddlepaddle/paddlecv-resnet50-2020", False, "cuda_places", "get_cuda_device_count"),
         ("pytorch/examples-imagenet", True, "device_count"),
         ("pytorch/examples-imagenet-2020", True, "device_count"),
