@@ -9,7 +9,7 @@ import math
 import re
 import statistics
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES
 from evalsuite.core import findings as rules
@@ -17,9 +17,6 @@ from evalsuite.core.model import COUNTS, FINAL
 from evalsuite.logs.steps.numbers import Numbers, is_nearly
 from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.text.records import Record
-
-if TYPE_CHECKING:
-    from evalsuite.logs.unknown.words import Slot
 
 FEWEST = 3  # reports whose lines are looked at
 OWN = 0.01  # of that which the dialect reads
@@ -84,18 +81,9 @@ def _of_lines(numbers: Numbers, value: Clock, texts: Sequence[tuple[Record, byte
     for column in columns.values():
         match = words.CONSUMED.search(column[0].label)
         counted = words.RATE.search(f"{match[0].strip(' /_').split('_')[-1]}/s") if match else None
-        if (
-            counted
-            and _COUNTS.get(words.items_of(counted), "items") == value.counts
-            and (items := _per_step(column, texts))
-        ):
-            per_step.add(items)
+        if counted and _COUNTS.get(words.items_of(counted), "items") == value.counts:
+            both = ((record.step, slot.value) for (record, _), slot in zip(texts, column, strict=True))
+            pairs = [(step, items) for step, items in both if step is not None and items is not None]
+            rises = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(pairs) if b[0] > a[0] and b[1] > a[1]]
+            per_step |= {statistics.median(rises)} if len(rises) >= FEWEST - 1 else set()
     return others, per_step
-
-
-def _per_step(column: Sequence["Slot"], texts: Sequence[tuple[Record, bytes]]) -> float | None:
-    """By how much a counter of items rises in a step."""
-    both = ((record.step, slot.value) for (record, _), slot in zip(texts, column, strict=True))
-    pairs = [(step, items) for step, items in both if step is not None and items is not None]
-    rises = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(pairs) if b[0] > a[0] and b[1] > a[1]]
-    return statistics.median(rises) if len(rises) >= FEWEST - 1 else None

@@ -11,7 +11,7 @@ from evalsuite.report.text import options, words
 from tests import sources
 
 
-@pytest.mark.parametrize("text", [b"", b"batch", b"a line of batch_size", b"batch_size=" + b"9" * 40, b"--batch-size"])
+@pytest.mark.parametrize("text", [b"", b"batch", b"DataLoader(x, bs=1)", b"batch_size=" + b"9" * 40, b"--batch-size"])
 def test_text_that_is_no_argument_says_nothing(text):
     assert not list(spelt(text))
 

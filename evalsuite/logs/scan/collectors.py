@@ -89,7 +89,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     for at, (line, behind) in enumerate(itertools.pairwise([*lines, b""])):
         low = line.lower()
         cut = len(line) in WIDTHS and (len(line) == widest or behind[:1].isdigit())
-        if any(word in low for word in present):
+        if any(word in low for word in present) and b"dataloader(" not in low:  # source that a warning quotes
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 kind = "total" if match["product"] and kind in _PARTLY else kind

@@ -33,13 +33,13 @@ LATE, ENDED = 0.6, 0.2  # of the log: a group that ends before weighs less, sinc
 # 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
 # Progress on:train 50.0it/200kit rate:2.1s/it remaining:83:15:01 elapsed:01:45 postfix:loss=2.31, of tqdm_loggable
 _BAR = re.compile(
-    rb"(?P<desc>[^\r\n|]{0,120}?)(?:\b\d{1,3}%(?:\|[^|\r\n]*\| *| )|(?<=Progress on:)\w+ )(?P<n>[\d.]+[kMG]?)(?:it)?/"
+    rb"(?P<desc>[^\r\n|]{0,120}?)(?:\b\d{1,3}%(?:\|[^|\r\n]*\| *| )|(?<=Progress on:)\w* )(?P<n>[\d.]+[kMG]?)(?:it)?/"
     rb"(?P<of>[\d.]+[kMG]?)(?:it)?(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed>[\d:]+)"
     rb"(?:<[\d:?]+(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?)?"
 )
 _FORM = (
-    rb"(?:\d%%(?:\|[^|\r\n]*\| *| )|Progress on:\w+ )(?P<step>[\d.]+[kMG]?)(?:it)?/(?P<of>%b)(?:it)?"
-    rb"(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed_s>[\d:]+)"
+    rb"(?:\d%%(?:\|[^|\r\n]*\| *| )|Progress on:\w* )(?P<step>[\d.]+[kMG]?)(?:it)?/(?P<of>%b)(?:it)?"
+    rb"(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed_s>[\d:]+)(?:<[\d:?]+, *(?P<own>[\d.]+(?:it/s|s/it)))?"
 )
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _OF_EPOCHS = rb"(?i:\bepoch)\W{0,3}\d+ ?/ ?\d+"  # who counts so trains
@@ -258,7 +258,11 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
 def read_bar(match: Match[bytes]) -> Fields | None:
     step, of, elapsed_s = _count(match["step"]), _count(match["of"]), words.read_number(match["elapsed_s"])
     counted = {**match.groupdict(), "step": step, "of": of, "elapsed_s": None}
-    return {**counted, "mean_s": elapsed_s / step} if step and elapsed_s else None
+    if not (step and elapsed_s):
+        return None
+    own = float((match["own"] or b"0")[:-4]) if step == of else 0.0  # a full bar shows its mean, in finer digits
+    mean_s = 1 / own if own and match["own"].endswith(b"t/s") else own
+    return {**counted, "mean_s": mean_s if elapsed_s <= mean_s * step < elapsed_s + 1 else elapsed_s / step}
 
 
 def _count(text: bytes) -> int:
