@@ -89,7 +89,7 @@ ADAPTER = Adapter(
         *reference_recipes(
             *(
                 "jax",
-                replace(_RESNET50, amp="bf16 casts of float32 weights, without loss scaling"),
+                replace(_RESNET50, amp="bf16 casts of float32 weights, without loss scaling", spawn="per_device"),
                 _workload,
                 ["llama"],
             ),

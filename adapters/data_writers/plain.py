@@ -8,17 +8,7 @@ import pickle
 import struct
 
 import numpy
-from sources import (
-    CLS,
-    MASK,
-    PAD,
-    SEP,
-    UNKNOWN,
-    VOCABULARY,
-    gpt2_tokens,
-    merges,
-    vocabulary,
-)
+from sources import CLS, MASK, PAD, SEP, UNKNOWN, VOCABULARY, gpt2_tokens, merges, vocabulary
 
 FOLDERS = {"train": "train", "validation": "val"}
 

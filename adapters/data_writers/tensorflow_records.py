@@ -113,9 +113,4 @@ def _write_elasticdl(order) -> None:
         (folder / f"data-{number:05d}").write_bytes(head + content)
 
 
-FORMATS = {
-    "imagenet": _write_images,
-    "bert": _write_bert,
-    "tfds": _write_tfds,
-    "elasticdl": _write_elasticdl,
-}
+FORMATS = {"imagenet": _write_images, "bert": _write_bert, "tfds": _write_tfds, "elasticdl": _write_elasticdl}

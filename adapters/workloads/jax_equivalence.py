@@ -1,6 +1,9 @@
 """The JAX workloads as `evalsuite equivalence` asks for them: the same parts, from a start that is given."""
 
 import functools
+import multiprocessing
+import socket
+from concurrent import futures
 
 import equivalence
 import jax_llama
@@ -26,7 +29,22 @@ def _variants(task: Task, done: list[dict]) -> dict[str, str]:
         {"recompute": {"recompute": True}, "accumulation 2": {"accumulation": 2}},
     )
     found = {name: _done(task, own, **changes)["losses"] for name, changes in variants.items()}
+    found["DDP 2"] = _divided(task)
     return {"as_well": equivalence.proven_alike(done[0]["losses"], found)}
+
+
+def _divided(task: Task) -> list[float]:
+    """The losses of the same steps on the same batch, which two processes share."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        losses, _ = pool.map(_part, [task, task], [port, port], [0, 1])
+    return losses
+
+
+def _part(task: Task, port: int, rank: int) -> list[float]:
+    jax.distributed.initialize(f"127.0.0.1:{port}", 2, rank)
+    return _done(task, equivalence.settings(task.model)[0])["losses"]
 
 
 def _started(model: str, dtype: str = "float32"):
@@ -62,7 +80,8 @@ def _placed(weight) -> Placed:
 
 def _inputs(task: Task, dtype: str):
     if equivalence.kind(task.model) == "llama":
-        return jax_llama.inputs_of(jax, equivalence.batch_of(task))
+        own = llama.parts(equivalence.batch_of(task), jax.process_count())[jax.process_index()]
+        return jax_llama.inputs_of(jax, own)
     images = numpy.ascontiguousarray(task.start["images"].transpose(0, 2, 3, 1))
     return jax.numpy.asarray(images, dtype), jax.numpy.asarray(task.start["labels"])
 

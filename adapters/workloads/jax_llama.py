@@ -1,9 +1,10 @@
-"""Llama in JAX: one program for the whole step, on one device; AdamW as torch.optim has it.
+"""Llama in JAX: one program for the whole step, a process for each device; AdamW as torch.optim has it.
 
-Prints the line of clu's LoggingWriter, as Flax's examples do, every step.
+Each process prints the line of clu's LoggingWriter, as Flax's examples do, every step.
 """
 
 import bert
+import common
 import jax_loop
 import llama
 
@@ -11,22 +12,29 @@ BETAS = 0.9, 0.999
 
 
 def main() -> None:
-    arguments = llama.arguments()
+    arguments, place = llama.arguments(), common.place()
+    if arguments.device == "gpu":
+        common.see_one_gpu(place.local_rank)
     jax = jax_loop.started(arguments)
+    if place.world_size > 1:
+        jax.distributed.initialize(f"{place.master_addr}:{place.master_port}", place.world_size, place.rank)
     size = llama.SIZES[arguments.size]
     weights = started(jax, size)
-    llama.announce("jax", jax.__version__, arguments, 1, sum(weight.size for weight in weights.values()))
-    inputs = inputs_of(jax, llama.batch(arguments, 0))
+    llama.announce("jax", jax.__version__, arguments, place.world_size, sum(weight.size for weight in weights.values()))
+    inputs = inputs_of(jax, llama.batch(arguments, place.rank))
     loss = loss_of(jax, size, recompute=arguments.recompute, is_mixed=arguments.precision == "amp")
     step = stepper(jax, loss, adamw(jax), inputs, arguments.accumulation)
-    jax_loop.train(jax, step, (weights, {}, moments_of(jax, weights)), arguments)
+    state = weights, {}, moments_of(jax, weights)
+    if place.world_size > 1:
+        state = jax.device_put(state, laid(jax))  # as it will be behind a step, whose program is compiled once
+    jax_loop.train(jax, step, state, arguments)
 
 
 def stepper(jax, loss_of, updated, inputs, accumulation: int):
     """`jax_loop.stepper` on *inputs* in equal parts, one after the other, whose gradients are added up."""
     if accumulation == 1:
-        return jax_loop.stepper(jax, loss_of, updated, inputs)
-    parts = jax.tree.map(lambda each: each.reshape(accumulation, -1, *each.shape[1:]), inputs)
+        return jax_loop.stepper(jax, loss_of, updated, joined(jax, inputs, 0))
+    parts = joined(jax, jax.tree.map(lambda each: each.reshape(accumulation, -1, *each.shape[1:]), inputs), 1)
 
     def step(state, parts):
         weights, memory, moments = state
@@ -42,6 +50,20 @@ def stepper(jax, loss_of, updated, inputs, accumulation: int):
 
     compiled = jax.jit(step, donate_argnums=0)
     return lambda state: compiled(state, parts)
+
+
+def joined(jax, inputs, batch: int):
+    """What all processes have, as one batch over their devices, which *batch* is the dimension of."""
+    if jax.process_count() == 1:
+        return inputs
+    spread = laid(jax, *[None] * batch, "copies")
+    return jax.tree.map(lambda own: jax.make_array_from_process_local_data(spread, jax.device_get(own)), inputs)
+
+
+def laid(jax, *dimensions: str | None):
+    """Over all devices: a dimension that is named is divided among them."""
+    copies = jax.sharding.Mesh(jax.devices(), ("copies",))
+    return jax.sharding.NamedSharding(copies, jax.sharding.PartitionSpec(*dimensions))
 
 
 def started(jax, size: llama.Size, dtype: str = "float32") -> dict:

@@ -148,8 +148,9 @@ def test_the_receipts_of_the_house_are_about_the_workloads_as_they_are():
 def test_every_pair_in_the_receipts_of_the_house_is_proven_but_mindspores_which_takes_no_float64():
     for each in (each for receipt in receipts().values() for each in pairs(receipt.answers)):
         assert each.verdict == ("limited" if "mindspore" in (each.first, each.second) else "proven"), each
-    as_well = receipts()["llama_tiny"].answer("pytorch").modes["as_well"]
-    assert all(f"{way}: " in as_well for way in ("recompute", "accumulation 2", "DDP 2", "FSDP 2"))
+    as_well = {name: receipts()["llama_tiny"].answer(name).modes["as_well"] for name in ("pytorch", "jax")}
+    both = [f"{way}: " in text for text in as_well.values() for way in ("recompute", "accumulation 2", "DDP 2")]
+    assert all(both) and "FSDP 2: " in as_well["pytorch"]
 
 
 # the command

@@ -184,24 +184,6 @@ def test_what_a_stack_prints_of_itself_follows_from_its_own_rule(row, capsys):
     assert off == row["off"] and max(map(abs, off.values())) <= 0.5
 
 
-def test_the_figure_that_stands_above_the_line_of_its_step_is_read(tmp_path, capsys):
-    # NVIDIA-NeMo/Megatron-Bridge#388: Llama 3 8B on 8 H100 with a global batch of 128; its lines as in #841
-    above = "Step Time : 12.78s GPU utilization: 528.1MODEL_TFLOP/s/GPU"
-    line = "[2025-10-02 22:{:02}:{:02}] iteration {:8}/     120 | consumed samples: {} | "
-    line += "elapsed time per iteration (ms): 12780.0 | learning rate: 3.0E-04 | global batch size:   128 | "
-    line += "lm loss: {:.6E} | grad norm: {:.3f} |"
-    at = [divmod(round(127.8 * n), 60) for n in range(1, 13)]
-    rows = (line.format(*at[n - 1], n * 10, n * 1280, 9 - n / 10, 1 + 1 / n) for n in range(1, 13))
-    (tmp_path / "log").write_text("".join(f"{above}\n{row}\n" for row in rows), encoding="utf-8")
-    known = ["--model", "llama3_8b", "--set", "sequence_length=8192", "--device", "NVIDIA H100", "--devices", "8"]
-
-    _, found = parsed(capsys, tmp_path / "log", *known)
-
-    assert found["also_printed"]["tflop_per_s_per_device"] == pytest.approx(528.1)
-    assert found["compute"]["own_rule"] == "megatron"
-    assert found["compute"]["tflops_per_device"]["megatron"] == pytest.approx(528.1, rel=0.005)
-
-
 @pytest.mark.parametrize("log", KEPT["silent"])
 def test_a_stack_that_prints_no_figure_of_its_own_is_counted_by_the_rules_with_names(log, capsys):
     options = ["--model", "gpt2_124m", "--set", "sequence_length=1024", "--devices", "8", "--batch-per-device", "4"]

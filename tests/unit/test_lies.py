@@ -308,11 +308,7 @@ def test_what_the_head_prints_is_held_against_what_is_said(printed, fact, value,
 
 
 @pytest.mark.parametrize(
-    ("said", "fact"),
-    [
-        ("Power limit raised to 700 W", "device_setting"),
-        ("+ nvidia-smi -lgc 1980", "device_setting"),
-    ],
+    ("said", "fact"), [("Power limit raised to 700 W", "device_setting"), ("+ nvidia-smi -lgc 1980", "device_setting")]
 )
 def test_what_one_log_says_of_its_machine_and_the_other_does_not_leaves_the_order_open(said, fact, tmp_path):
     book = imported(tmp_path, lambda repeat: {"head": said})

@@ -9,12 +9,7 @@ makes nothing slower: tools/measure_links.py shapes the links.
 from pathlib import Path
 
 from adapters.common import launchers
-from adapters.common.reference import (
-    REFERENCE_ENVIRONMENT,
-    REFERENCE_FACTS,
-    reference_arguments,
-    reference_unsupported,
-)
+from adapters.common.reference import REFERENCE_ENVIRONMENT, REFERENCE_FACTS, reference_arguments, reference_unsupported
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.model import Case
 
@@ -51,12 +46,7 @@ ADAPTER = Adapter(
             kind="reference",
             dialect="pytorch_examples",
             command=_command,
-            options={
-                "image_size": (),
-                "link_mbit": (),
-                "fp16_allreduce": ("off", "on"),
-                "overlap": ("on", "off"),
-            },
+            options={"image_size": (), "link_mbit": (), "fp16_allreduce": ("off", "on"), "overlap": ("on", "off")},
             facts=REFERENCE_FACTS,
             amp="",
             xla="",
