@@ -24,10 +24,8 @@ def shapes(model: str) -> dict[str, tuple]:
 def _variants(task: Task, done: list[dict]) -> dict[str, str]:
     if equivalence.kind(task.model) != "llama":
         return {}
-    own, variants = (
-        equivalence.settings(task.model)[0],
-        {"recompute": {"recompute": True}, "accumulation 2": {"accumulation": 2}},
-    )
+    own = equivalence.settings(task.model)[0]
+    variants = {"recompute": {"recompute": True}, "accumulation 2": {"accumulation": 2}}
     found = {name: _done(task, own, **changes)["losses"] for name, changes in variants.items()}
     found["DDP 2"] = _divided(task)
     return {"as_well": equivalence.proven_alike(done[0]["losses"], found)}

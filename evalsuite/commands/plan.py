@@ -99,7 +99,7 @@ def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
             raise EvalsuiteError.of("commands.memory_size", name=name, text=text or "–")
     numbers = {name: whole(text) or 0 for name, text in asked.items() if name not in words}
     laid = {part: numbers[name] for name, part in parts.items() if name in numbers}
-    if model.both_ways or "VP" in laid or ("EP" in laid and not model.routed):
+    if model.both_ways or model.tower or "VP" in laid or ("EP" in laid and not model.routed):
         raise EvalsuiteError.of("commands.memory_experts", model=arguments.memory)
     job = memory.Job(
         model=model,

@@ -247,6 +247,7 @@ LLAMA |= {"intermediate_size": 128, "vocab_size": 100}
         ({"layer_types": 3}, "layer_types: got 3"),
         ({"moe_num_experts": 64}, "moe_num_experts: got 64, without num_experts"),  # by a name that is not known
         ({"text_config": {"model_type": "llama"}}, "hidden_size: got –"),
+        ({"vision_config": {"depth": 2}}, 'model_type: got "llama"; expected one whose layers are known: gemma3'),
         ({"model_type": "mamba"}, 'model_type: got "mamba"'),
     ],
 )
@@ -267,7 +268,6 @@ BROUGHT = ["import", "LOG", "--runs", "RUNS", *(word for pair in OF_A_LOG for wo
     ("command", "stated", "said"),
     [
         (BROUGHT, ["tp=16"], "the layout TP 16 is of 16 devices, and the case has 8"),
-        (BROUGHT, ["tp=3"], "the layout TP 3 is of 3 devices, and the case has 8"),
         (BROUGHT, ["recipe=megatron", "tp=4", "ep=4"], "by its stack's rule they divide DP·FSDP·CP = 2"),
         (BROUGHT, ["cp=8", "sequence_length=100"], "100 tokens"),
         (OF_8B, ["sequence_length=8k"], 'got "8k"; expected such as sequence_length=8192'),
@@ -281,10 +281,20 @@ BROUGHT = ["import", "LOG", "--runs", "RUNS", *(word for pair in OF_A_LOG for wo
         ([*OF_8B, "--device", "Foo 9"], ["sequence_length=8192"], 'of "Foo 9" in bf16; the line to add: Foo 9,'),
         ([*OF_8B, "--device", "NVIDIA H100"], ["sequence_length=8192", "recompute=full"], "HFU"),
         ([*OF_8B[:3], "llama3_70b"], ["sequence_length=8192"], "by none of its stack's rules"),
+        (
+            [*OF_8B[:3], "TOWER"],
+            ["sequence_length=8192", "images_per_sequence=99", "tokens_per_image=96"],
+            "try --set images_per_sequence=1",
+        ),
+        ([*OF_8B[:3], "TOWER"], ["sequence_length=8192", "images_per_sequence=2", "tokens_per_image=96"], "causal "),
+        ([*OF_8B[:3], "TOWER"], ["sequence_length=8192", "images_per_sequence=0"], "causal "),
+        (["plan", "--memory", "TOWER", "--option", "sequence_length=64"], [], "vision towers"),
     ],
 )
 def test_what_a_figure_needs_is_asked_for_and_never_assumed(command, stated, said, tmp_path, capsys):
-    places = {"LOG": str(LOGS / "torchtitan.log"), "RUNS": str(tmp_path)}
+    places = {name: str(tmp_path / name) for name in ("RUNS", "TOWER")} | {"LOG": str(LOGS / "torchtitan.log")}
+    (tmp_path / "TOWER").mkdir()
+    (tmp_path / "TOWER" / "config.json").write_text(json.dumps(KEPT["towers"][0]["config"]), encoding="utf-8")
     options = [word for pair in stated for word in ("--set", pair)]
 
     code = main([places.get(word, word) for word in (*command, *options)])
@@ -322,13 +332,20 @@ def test_frozen_weights_windows_experts_and_further_tokens_are_counted():
     assert mistral.flops_per_token(32, "full") == dense.flops_per_token(32, "full")
 
 
+@pytest.mark.parametrize("row", KEPT["towers"], ids=lambda row: row["config"]["model_type"])
+def test_a_vision_tower_is_counted_as_its_own_modules_compute(row):
+    text = flops.from_config(row["config"], "a")
+    one = replace(text, images=(1, row["tokens"], 6))
+    still = replace(text, images=(2, row["tokens"], 2))
+    more = [4096 * (each.flops_per_token(4096) - text.flops_per_token(4096)) for each in (one, still)]
+
+    assert more == pytest.approx([3 * row["forward"], 2 * row["forward"]], rel=row["within"])
+    assert one.flops_per_token(4096, "hf") == text.flops_per_token(4096, "hf")
+
+
 def test_every_entry_of_the_catalogues_names_its_source():
-    assert all(each["source"] for kind in ("rules", "transformers", "convolutions") for each in _entries(kind))
+    listed = [flops.listed()[kind] for kind in ("rules", "transformers", "convolutions")]
+    assert all(each["source"] for kind in listed for each in (kind.values() if isinstance(kind, dict) else kind))
     peaks = flops_and_energy._peaks()
     assert all(peak.words and peak.tflops and re.search(r", 20[12]\d(-\d\d)?$", peak.source) for peak in peaks)
     assert len(peaks) >= 35
-
-
-def _entries(kind):
-    found = flops.listed()[kind]
-    return found.values() if isinstance(found, dict) else found

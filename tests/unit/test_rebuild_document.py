@@ -11,7 +11,7 @@ from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import models
 from evalsuite.report.book.book import Book
 from evalsuite.results.compare import answers
-from evalsuite.results.measure import flops
+from evalsuite.results.measure import facts
 from tools import rebuild_document
 
 CHAPTERS = [
@@ -108,7 +108,7 @@ def test_gpt_2_is_shown_by_size_with_step_time_memory_and_two_counts_of_tflops(r
     table, _ = tables_of(rebuilt, "gpt2")
     first = next(row for row in table.rows if row.case.framework == "oneflow")
     found = {column.name: value.raw for column, value in zip(table.columns, first.values, strict=True)}
-    whole = flops.of_case(first.case).flops_per_token(2048, "full")
+    whole = facts.model_of(first.case).flops_per_token(2048, "full")
     counted = 2048 * (whole + (whole - 6 * 51200 * 1536) / 3)
 
     assert table.sizes == ("num_layers", "hidden_size")

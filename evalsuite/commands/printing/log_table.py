@@ -149,8 +149,6 @@ def _operations(compute: Row) -> Iterator[str]:
     if mfu:
         words = {name: compute[name] for name in ("device", "precision")}
         yield "  " + say("parse.peak", peak=f"{compute['peak_tflops']:,g}", **words)
-    if compute["not_counted"]:
-        yield "  " + say("parse.not_counted", names=", ".join(compute["not_counted"]))
     if compute["note"]:
         yield "  " + worded(compute["note"])
 

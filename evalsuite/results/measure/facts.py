@@ -33,6 +33,7 @@ PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
 TEXTS = ("tokens/s", "sequences/s", "sentences/s")  # units of what language models are trained on
+OF_MODEL = {"num_layers": "num_hidden_layers", "hidden_size": "hidden_size", "vocabulary": "vocab_size"}
 NEUTRAL = ("0", "0.0", "-1", "none", "off", "no", "false", "[]")  # with them an option states nothing
 VERSIONS = ("framework_version", "driver_generation")  # one may say more digits than the other
 _PRODUCT = re.compile(r"\b(V100|P100|T4|A100|A800|A30|A40|L40S|H100|H800|H20|H200|B200|GB200|MI\d{3}X?|RTX \d{4})\b")
@@ -247,7 +248,7 @@ def disagreements(
     sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key != "parameters" or not parted]
     if case and named is not None:
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
-        said |= {"experts"} if (model := flops.of_case(case)) and model.idle else set()
+        said |= {"experts"} if (model := model_of(case)) and model.idle else set()
         usual = {**(rules().usual if sizes else {}), "devices": str(case.total_devices), "framework": case.framework}
         sizes += _facts("case", {key: value for key, value in usual.items() if key not in said})
     laid = [(fact, layout.of_text(fact.value)) for fact in facts if fact.key == "parallel_layout"]
@@ -267,17 +268,27 @@ def disagreements(
             yield kind(fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value)
 
 
+@functools.cache
+def model_of(case: Case) -> flops.Transformer | None:
+    """By the name of its model, with the layers, the hidden size and the vocabulary that are options of *case*."""
+    sizes = {field: size for name, field in OF_MODEL.items() if (size := whole(case.option(name, "")))}
+    for each in flops.listed()["transformers"]:
+        if flops.plain(case.model) in map(flops.plain, each["names"]) and {*each.get("options", ())} <= {*sizes}:
+            return flops.from_config({**each["config"], **sizes}, case.model, each["source"])
+    return None
+
+
 def other_items(case: Case, unit: str | None) -> Iterator[Finding]:
     """A network of convolutions whose log counts tokens, a language model whose log counts images: which it was."""
     images = any(flops.plain(case.model) in map(flops.plain, each["names"]) for each in flops.listed()["convolutions"])
-    own = ("images/s",) if images else TEXTS if flops.of_case(case) else ()
+    own = ("images/s",) if images else TEXTS if model_of(case) else ()
     if own and unit in {"images/s", *TEXTS} - {*own}:
         yield ClaimDenied(fact="unit", source="log", value=str(unit), other_source="case", other_value=own[0])
 
 
 def _sizes(case: Case) -> dict[str, str | None]:
     """Of the model that *case* names, as it is published, or by the options of the case."""
-    known, layers = flops.of_case(case), whole(case.option("num_layers", ""))
+    known, layers = model_of(case), whole(case.option("num_layers", ""))
     if known is None:
         listed: Mapping[str, int] = next(
             (each for each in flops.listed()["convolutions"] if case.model in each["names"]), {}
@@ -351,7 +362,7 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         default=0,
     )
     more = str(ranks) if ranks > case.total_devices else None  # of one node the world may be 1
-    if flops.of_case(case) and len(lengths := {*job.get("sequence", ())}) == 1:
+    if model_of(case) and len(lengths := {*job.get("sequence", ())}) == 1:
         values.setdefault("input_size", str(*lengths))
     of = {"device_model": device, "model_variant": _other_model(case, text.lower()), "devices": more}
     return tuple(_facts("log", {**values, **of, **_batch(case, job, values)}))

@@ -3,7 +3,8 @@
 Two for each multiplication with its addition, and twice as many in the backward pass: six for each weight that a token
 meets, and each value that meets another in attention (Kaplan et al., "Scaling Laws for Neural Language Models", 2020).
 Rules are data: `seen`, the share of the sequence that attention is counted of; `windows`, no further back than these;
-`also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple; `again`, recomputation counts too.
+`also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple; `again`, recomputation counts too;
+`images`, so does the tower that makes tokens of them, with what joins its patches.
 """
 
 import functools
@@ -14,11 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.core import files, paths
-from evalsuite.core.decode import whole
 from evalsuite.core.errors import EvalsuiteError, look_up
-from evalsuite.core.model import Case
 
-SIZES = {"num_layers": "num_hidden_layers", "hidden_size": "hidden_size", "vocabulary": "vocab_size"}
 HOUSE = "causal"
 SHOWN = ("causal", "full", "6n")  # beside every figure
 
@@ -43,7 +41,9 @@ class Transformer:
     both_ways: bool = False  # an encoder, whose head is asked of an unknown number of tokens
     predicted: int = 0  # layers that predict a further token (MTP), each with a head,
     predictor: int = 0  # and the weights of one
-    not_counted: tuple[str, ...] = ()  # towers for what is no text
+    tower: "Transformer | None" = None
+    merged: int = 1  # patches of a tower that make a token
+    images: tuple[int, int, int] = (0, 0, 6)  # in a sequence, tokens of each, and 2 where their tower is not trained
     source: str = ""
 
     @property
@@ -56,17 +56,18 @@ class Transformer:
         counted = look_up("results.flops_rule", listed()["rules"], rule, names=[*listed()["rules"]])
         table = -(-self.vocabulary // (words := counted.get("words", 1))) * words * self.hidden
         head = 0 if self.both_ways else table
-        also = {"router": self.router, "norms": self.norms, "idle": self.idle, "places": self.places}
-        also |= {"table": table if self.both_ways or not self.tied else 0, "untied": -head if self.tied else 0}
+        also = {**vars(self), "table": 0 if self.tied and head else table, "untied": -head if self.tied else 0}
         weights = self.matrices + head + self.predicted * (self.predictor + head)
-        weights += sum(also[name] for name in counted.get("also", ()))
-        seen = 0.0  # by one token on average, over all layers
-        for window in self.windows + (None,) * self.predicted:
+        weights += int(sum(also[name] for name in counted.get("also", ())))
+        seen, share = 0.0, 1 if self.both_ways and counted["seen"] else counted["seen"]
+        for window in self.windows + (None,) * self.predicted:  # by one token on average, over all layers
             near = window if counted.get("windows") and window and window < sequence else 0
-            share = 1 if self.both_ways and counted["seen"] else counted["seen"]
             seen += near - near**2 / (2 * sequence) if near else share * sequence
         repeated = 2 * (weights - head + self.attention * seen) if again or counted.get("again") else 0
-        return (4 if frozen else 6) * weights + 6 * self.attention * seen + repeated
+        number, tokens, times = self.images if self.tower and counted.get("images") else (0, 0, 6)
+        patches = tokens * self.tower.merged if self.tower else 0
+        each = patches * self.tower.flops_per_token(patches, rule) * times / 6 if self.tower and patches else 0.0
+        return (4 if frozen else 6) * weights + 6 * self.attention * seen + repeated + number * each / sequence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +79,10 @@ class _Config:
     where: Path | str
 
     def whole(self, name: str, otherwise: int | None = None) -> int:
-        keys = listed()["fields"].get(name, [name])
+        keys = [own] if isinstance(own := self.usual.get(name), str) else listed()["fields"].get(name, [name])
         key = next((key for key in keys if self.get(key) is not None), keys[0])
         value = otherwise if self.get(key) is None else self.get(key)
-        most = 10**4 if name == "layers" else 10**9
-        if isinstance(value, bool) or not isinstance(value, int) or not (otherwise != 0) <= value <= most:
+        if type(value) is not int or not (otherwise != 0) <= value <= (10**4 if name == "layers" else 10**9):
             raise self.wrong(key, "–" if value is None else value)
         return value
 
@@ -96,21 +96,27 @@ class _Config:
         return EvalsuiteError.of("results.flops_field", where=self.where, field=key, value=str(value)[:60])
 
 
-def from_config(config: Mapping[str, Any], where: Path | str, source: str = "") -> Transformer:
-    """Raises EvalsuiteError for a type of model that is not known, and for a field that is missing or impossible."""
+def from_config(config: Mapping[str, Any], where: Path | str, source: str = "", into: int = 0) -> Transformer:
+    """*into*: of a tower, its tokens' hidden size. Raises EvalsuiteError for what is unknown, missing or impossible."""
+    known = listed()["towers" if into else "types"]
     inner = found if isinstance(found := config.get("text_config"), dict) else config
     kind = str(inner.get("model_type") or config.get("model_type"))[:60]
-    usual = look_up("results.flops_type", listed()["types"], kind, where=where, names=sorted(listed()["types"]))
+    usual = look_up("results.flops_type", known, kind, where=where, names=sorted(known))
     read = _Config(fields=inner, usual=usual, where=where)
     hidden, layers, heads = read.whole("hidden"), read.whole("layers"), read.whole("heads")
     (projections, attention), each = _attention(read, hidden, heads), hidden * (3 if read.get("gated") else 2)
-    width = read.whole("width", 4 * hidden if read.get("four_wide") else None)
+    width = read.whole("width", read.whole("mlp_ratio", 4) * hidden if read.get("four_wide") else None)
+    merged, pixels = read.whole("spatial_merge_size", 1) ** 2, 3 * read.whole("patch_size", 0) ** 2
+    joins = {"linear": hidden * into // merged, "mlp": (hidden + into) * into}
+    joins["merger"] = hidden * (hidden * merged + into)
+    patch = hidden * pixels * read.whole("temporal_patch_size", 1) + joins.get(read.get("projector"), 0)
+    own, outer = config.get("vision_config") or config.get("audio_config"), {"model_type": config.get("model_type")}
     sparse, idle, routed, router = _experts(read, each)
     step, dense = read.whole("sparse_step", 1), read.get("mlp_only_layers") or ()
     later = range(read.whole("first_k_dense_replace", 0), layers)
     many = sum(layer not in dense and not (layer + 1) % step for layer in later) if sparse else 0
     return Transformer(
-        matrices=layers * projections + (layers - many) * each * width + many * sparse,
+        matrices=layers * projections + (layers - many) * each * width + many * sparse + patch,
         router=many * router * hidden,
         idle=many * idle,
         routed=many * routed,
@@ -126,7 +132,8 @@ def from_config(config: Mapping[str, Any], where: Path | str, source: str = "") 
         both_ways=bool(read.get("encoder")),
         predicted=read.whole("num_nextn_predict_layers", 0),
         predictor=projections + (sparse or each * width) + 2 * hidden**2,
-        not_counted=tuple(key for key in ("vision_config", "audio_config") if config.get(key)),
+        tower=from_config({**own, **outer}, where, into=hidden) if isinstance(own, dict) else None,
+        merged=merged,
         source=source or str(where),
     )
 
@@ -178,16 +185,6 @@ def listed() -> dict[str, Any]:
 
 def plain(model: str) -> str:
     return re.sub(r"[^a-z0-9]", "", model.lower())
-
-
-@functools.cache
-def of_case(case: Case) -> Transformer | None:
-    """By the name of its model, with the layers, the hidden size and the vocabulary that are options of *case*."""
-    sizes = {field: size for name, field in SIZES.items() if (size := whole(case.option(name, "")))}
-    for each in listed()["transformers"]:
-        if plain(case.model) in map(plain, each["names"]) and {*each.get("options", ())} <= {*sizes}:
-            return from_config({**each["config"], **sizes}, case.model, each["source"])
-    return None
 
 
 def read_model(named: str) -> Transformer:

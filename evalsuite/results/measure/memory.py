@@ -9,7 +9,6 @@ Experts lie over `ep` ranks and meet as many tokens each. A layer for a further 
 
 import itertools
 import math
-import re
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -86,10 +85,9 @@ def peak(job: Job) -> float:
     return max(math.fsum(stage.values()) for stage in stages(job))
 
 
-def errors() -> list[float]:
-    """Estimate ÷ published peak − 1, of each row whose layout is known."""
-    published = {row["id"]: row["notes"] for row in paths.read_rows(paths.DATA / "reference" / "published.csv")}
-    return [
+def spread() -> tuple[float, float, float, int]:
+    """Estimate ÷ published peak − 1 of the rows whose layout is known: least, median, greatest, and of how many."""
+    found = sorted(
         peak(
             Job(
                 model=flops.read_model(row["model"]),
@@ -99,16 +97,10 @@ def errors() -> list[float]:
                 recompute=row["recompute"],
             )
         )
-        / (float(printed[1]) * GIB)
+        / (float(row["peak_gib"]) * GIB)
         - 1
-        for row in paths.read_rows(paths.DATA / "reference" / "memory.csv")  # published layouts that print a peak
-        if (printed := re.search(r"memory ([\d.]+) GiB", published[row["id"]]))
-    ]
-
-
-def spread() -> tuple[float, float, float, int]:
-    """The least, the median and the greatest of the errors, and of how many."""
-    found = sorted(errors())
+        for row in paths.read_rows(paths.DATA / "reference" / "memory.csv")
+    )
     return found[0], statistics.median(found), found[-1], len(found)
 
 

@@ -10,7 +10,7 @@ import math
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,7 +64,7 @@ def bring_models(folders: Iterable[Path]) -> None:
         flops.from_config(config, file)
         own.append({"names": [file.stem], "config": config, "source": file.name, "own": True})
     known[:] = [*own, *(each for each in known if "own" not in each)]
-    flops.of_case.cache_clear()
+    facts.model_of.cache_clear()
 
 
 def compute(row: Summary) -> Compute | None:
@@ -104,8 +104,8 @@ def flops_by_rule(case: Case, unit: str, size: Fact | None) -> tuple[dict[str, f
             fits = unit == "images/s" and length == each["input_size"]
             return ({flops.HOUSE: 6.0 * each["forward_macs"]} if fits else {}), each["source"]
     tokens = {"tokens/s": 1, **dict.fromkeys(SEQUENCES, length)}.get(unit)
-    model = flops.of_case(case) if length and tokens else None
-    if model is None or not length or not tokens:
+    model = facts.model_of(case) if length and tokens else None
+    if model is None or model.tower or not length or not tokens:
         return {}, ""
     return {rule: tokens * model.flops_per_token(length, rule) for rule in flops.SHOWN}, model.source
 
@@ -188,13 +188,17 @@ def of_log(
     tflops, stated = also.get("tflop_per_s_per_device"), known.get("precision", "")
     precision = facts.said_precision(stated) or stated
     if model is not None:
-        compute = {"model": model.source, "not_counted": list(model.not_counted), "sequence_length": sequence}
+        compute = {"model": model.source, "sequence_length": sequence}
         if unit not in (*SEQUENCES, "tokens/s"):
             return {**compute, "note": Message("results.counted_unit", unit=unit or "–")}, []
         if not sequence:
             return {**compute, "note": Message("results.counted_length")}, []
         if not rate:
             return {**compute, "note": Message("results.counted_rate")}, []
+        images, tokens = (whole(known.get(name, "")) for name in ("images_per_sequence", "tokens_per_image"))
+        if model.tower and (images is None or (images and not tokens) or images * (tokens or 0) > sequence):
+            return {**compute, "note": Message("results.counted_images")}, []
+        model = replace(model, images=(images or 0, tokens or 0, 2 if known.get("tower") == "frozen" else 6))
         rate *= sequence if unit in SEQUENCES else 1
         listed = flops.listed()["rules"]
         each_token = functools.partial(model.flops_per_token, sequence, frozen=known.get("trained") == "lora")
@@ -236,22 +240,15 @@ class Energy:
 
 def energy(summary: Summary) -> Energy | None:
     """By the devices' own counters where all runs read them, else by their sampled power; None without both."""
-    counted = [_counted_j_per_item(run) for run in summary.measurements if run.counts]
-    known = [each for each in counted if each is not None]
+    counted = [run for run in summary.measurements if run.counts]
+    read = [(run.figure("energy_j"), run.value, run.throughput and run.throughput.window) for run in counted]
+    known = [used / rate / at.length_s for used, rate, at in read if used is not None and rate and at and at.length_s]
     if known and len(known) == len(counted):
         return Energy(joules_per_item=statistics.median(known), method="energy counter")
     power_w = next((used.mean for used in summary.utilisation if used.resource == "gpu_power"), None)
     if power_w is None:
         return None
     return Energy(joules_per_item=power_w / summary.items_per_s_per_device, method="sampled power")
-
-
-def _counted_j_per_item(run: Measurement) -> float | None:
-    window = run.throughput.window if run.throughput else None
-    taken_j = run.figure("energy_j")
-    if taken_j is None or not run.value or window is None or window.length_s is None:
-        return None
-    return taken_j / (run.value * window.length_s)
 
 
 @functools.cache
