@@ -121,7 +121,8 @@ def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path)
         *(("trl", layout) for layout in ("TP 2", "DP 8")),
         *(("maxtext", layout) for layout in ("DP 8", "TP 4")),
     ]
-    text = markdown.document(material_of(synthetic.evaluation(rows), tmp_path, ("en",)), "en")
-    assert "| MaxText | 1×8 · bsz 4 · TP 4 | 90.02 | 75.0% |" in text
+    found = synthetic.evaluation(rows), synthetic.evaluation(rows[:2])
+    text, alone = (markdown.document(material_of(each, tmp_path, ("en",)), "en") for each in found)
+    assert "| MaxText | 1×8 · bsz 4 · TP 4 | 90.02 | 75.0% |" in text and "\n\nNot to be mixed" in alone
     said = page.one("section", id="language").text("en")
     assert "TRL's best layout is 16.7% faster than MaxText's, of 2 stacks that tried equally many." in said
