@@ -164,6 +164,7 @@ def parsed(capsys, log, *options):
 
 
 KEPT = sources.table("flops_and_energy.toml")
+TOWERS = json.loads((LOGS.parent / "files" / "towers.json").read_text(encoding="utf-8"))["towers"]
 
 
 def kept(log):
@@ -292,9 +293,8 @@ BROUGHT = ["import", "LOG", "--runs", "RUNS", *(word for pair in OF_A_LOG for wo
     ],
 )
 def test_what_a_figure_needs_is_asked_for_and_never_assumed(command, stated, said, tmp_path, capsys):
-    places = {name: str(tmp_path / name) for name in ("RUNS", "TOWER")} | {"LOG": str(LOGS / "torchtitan.log")}
-    (tmp_path / "TOWER").mkdir()
-    (tmp_path / "TOWER" / "config.json").write_text(json.dumps(KEPT["towers"][0]["config"]), encoding="utf-8")
+    places = {"LOG": str(LOGS / "torchtitan.log"), "RUNS": str(tmp_path), "TOWER": str(tmp_path / "tower.json")}
+    (tmp_path / "tower.json").write_text(json.dumps(TOWERS[0]["config"]), encoding="utf-8")
     options = [word for pair in stated for word in ("--set", pair)]
 
     code = main([places.get(word, word) for word in (*command, *options)])
@@ -332,7 +332,7 @@ def test_frozen_weights_windows_experts_and_further_tokens_are_counted():
     assert mistral.flops_per_token(32, "full") == dense.flops_per_token(32, "full")
 
 
-@pytest.mark.parametrize("row", KEPT["towers"], ids=lambda row: row["config"]["model_type"])
+@pytest.mark.parametrize("row", TOWERS, ids=lambda row: row["config"]["model_type"])
 def test_a_vision_tower_is_counted_as_its_own_modules_compute(row):
     text = flops.from_config(row["config"], "a")
     one = replace(text, images=(1, row["tokens"], 6))

@@ -375,10 +375,5 @@ def _throughput(
         line_first=reports[0].line,
         line_last=reports[-1].line,
         findings=tuple(findings),
-        counted=Counted(
-            items=items,
-            seconds=seconds_of,
-            before_s=around[0],
-            after_s=around[1],
-        ),
+        counted=Counted(items=items, seconds=seconds_of, before_s=around[0], after_s=around[1]),
     )

@@ -79,10 +79,7 @@ class Devices:
 
 
 def of_job(
-    hosts: Mapping[str, Samples],
-    window: Window,
-    planned: Devices | None = None,
-    only: Container[str] | None = None,
+    hosts: Mapping[str, Samples], window: Window, planned: Devices | None = None, only: Container[str] | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     """The job's use of each resource over *window*, on the clock of the first host; of *only* some, without findings.
 
@@ -177,10 +174,7 @@ def _devices(resource: str, readings: "Readings") -> list[Device]:
     if of in ("disk", "filesystem"):
         return [Device(name=name) for name in (header.disks if of == "disk" else header.filesystems) or ()]
     return [
-        Device(
-            name=name,
-            capacity=about.speed_mbit_s * MEGA / BITS_PER_BYTE if about.speed_mbit_s else None,
-        )
+        Device(name=name, capacity=about.speed_mbit_s * MEGA / BITS_PER_BYTE if about.speed_mbit_s else None)
         for name, about in (header.interfaces or {}).items()
         if (name == LOOPBACK) == (of == "loopback")
     ]
