@@ -50,7 +50,7 @@ def test_scripts_that_count_devices_name_the_call_and_whether_eight_were_there_a
         ("jax/flax-resnet50", True, "device_count", "local_device_count"),
         ("litgpt/train", False, "device_count"),
         ("paddlepaddle/models-bert-base-2020", True, "get_cuda_device_count"),
-        ("paddlepaddle/paddlecv-resnet50-2020", False, "cuda_places", "get_cuda_device_count"),
+        ("paddlepaddle/paddlecv-resnet50-2020", True, "cuda_places", "get_cuda_device_count"),
         ("pytorch/examples-imagenet", True, "device_count"),
         ("pytorch/examples-imagenet-2020", True, "device_count"),
     ]
