@@ -12,13 +12,12 @@ function receiptOf(id, receipt) {
   const proof = one(".case-proof details", receipt);
   const runs = runsOf(receipt);
   const close = element("button", { type: "button", class: "drawer-close" }, [word("drawer.close")]);
-  close.addEventListener("click", () => drawer.close());
   const whole = element("a", { href: `#${id}` }, [word("drawer.whole")]);
-  whole.addEventListener("click", () => drawer.close());
+  for (const way of [close, whole]) way.addEventListener("click", () => drawer.close());
   return [
     element("div", { class: "drawer-head" }, [element("h2", { id: "drawer-title" }, settingOf(receipt)), close]),
     ...recounted(text, more, runs, proof, [...copiesOf(receipt, ".case-flags, .case-source"), ...citedIn(receipt)]),
-    ...(proof ? proven(proof) : []),
+    ...(proof ? [titleOf(one("summary", proof)), ...copiesOf(proof, ".log-lines, .note, .where")] : []),
     ...hashOf(runs),
     ...commandOf(receipt),
     element("p", {}, [whole]),
@@ -38,11 +37,6 @@ function seriesOf(receipt) {
   while (!above.matches(".series")) above = above.previousElementSibling;
   return above;
 }
-
-const proven = (proof) => [
-  titleOf(one("summary", proof)),
-  ...copiesOf(proof, ".log-lines, .note, .where"),
-];
 
 /* Where a published file prints the value of each run. */
 function citedIn(receipt) {
@@ -97,13 +91,12 @@ function recounted(shown, more, runs, proof, notes) {
 function hashOf(runs) {
   const hash = runs[(runs.length - 1) >> 1]?.hash;
   if (!/^[0-9a-f]{64}$/.test(hash)) return []; // not recorded
-  const shown = element("code", { class: "sha" }, [hash]);
-  return [element("p", { class: "drawer-hash" }, [word("reproduction.sha"), " ", shown])];
+  return [element("p", { class: "drawer-hash" }, [word("reproduction.sha"), " ", element("code", { class: "sha" }, [hash])])];
 }
 
-/* The command of the case; in a large report the one that makes its series again, where evalsuite ran it. */
+/* The command that makes its series again on any machine, where evalsuite ran it; else the one of the case. */
 function commandOf(receipt) {
-  const shown = one(".case-commands:not(.case-proof, .case-notes) code", receipt) ?? one("code", seriesOf(receipt));
+  const shown = one(".code code", seriesOf(receipt)) ?? one(".case-commands:not(.case-proof, .case-notes) code", receipt);
   if (!shown) return [];
   const code = element("code", { translate: "no" }, [shown.textContent]);
   const box = element("div", { class: "code" }, [element("pre", { tabindex: "0" }, [code])]);

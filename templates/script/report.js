@@ -12,7 +12,7 @@ import { root } from "./preferences.js";
 import { followArrows } from "./roving.js";
 import { current, setState } from "./state.js";
 import { changeLanguage, followSwitches } from "./switches.js";
-import { beginAtTheLargest, offerTables } from "./tables.js";
+import { offerTables } from "./tables.js";
 
 /** Shows what the address says. @param {boolean} first whether the page has just come up */
 function load(first) {
@@ -38,5 +38,4 @@ offerTables();
 followArrows(); // when all buttons are there
 for (const event of ["popstate", "hashchange"]) addEventListener(event, () => load(false));
 load(true);
-beginAtTheLargest();
 root.classList.add("ready");

@@ -15,18 +15,6 @@ export function offerTables() {
   }
 }
 
-/** A table that is wider than its place is first seen at its largest scale. */
-export function beginAtTheLargest() {
-  if (!("IntersectionObserver" in window)) return;
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target } of entries.filter((entry) => entry.isIntersecting)) {
-      if (!one(".is-target", target)) target.scrollLeft = target.scrollWidth;
-      observer.unobserve(target);
-    }
-  });
-  for (const table of all(".results")) observer.observe(table.closest(".scroll"));
-}
-
 /** A short name of a table's file: table-3-2.csv. */
 function nameOf(table) {
   const number = /[A-Z]?\d[\d.]*-\d+/.exec(table.caption.textContent);

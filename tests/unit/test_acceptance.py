@@ -135,6 +135,7 @@ def test_this_program_takes_every_command_that_an_example_prints(example):
         assert facts["again"] == (f"make {own}" if own else f"make report PROFILE={evaluation.profile}")
     elif facts["again"]:
         lines.append(facts["again"])
+        assert (facts["scripts"]["n"].raw == facts["scripts"]["all"].raw) is (name == "dlperf-v1")  # not of tianshu
     asked = [each for line in lines for each in started(line) if hasattr(each, "frameworks")]
     for each in asked:
         spec = axis_values.spec_from(each)
@@ -147,12 +148,13 @@ def test_this_program_takes_every_command_that_an_example_prints(example):
 
 def test_the_board_of_an_example_leaves_nothing_unsaid(example):
     name, evaluation = example
-    sheets = board.board(Book(evaluation=evaluation), SPOKEN).sheets
-    rows = [row for sheet in sheets for row in sheet.chosen.rows]
+    shown = board.board(Book(evaluation=evaluation), SPOKEN)
+    rows = [row for sheet in shown.sheets for row in sheet.chosen.rows]
+    assert (name == "links") is any("not watched in 36 of 36" in chip.text.plain("en") for chip in shown.chips)
     told = [(row.name.plain("en"), row.cells(SPOKEN)[-1].plain("en").replace("\u00a0", " ")) for row in rows]
     assert all("ranked" in notes for row, (_, notes) in zip(rows, told, strict=True) if row.option)
     if name == "tianshu":
-        alike = [sheet.chosen for sheet in sheets if sheet.model == "wide_and_deep"]
+        alike = [sheet.chosen for sheet in shown.sheets if sheet.model == "wide_and_deep"]
         assert {table.scale for table in alike} == {"4×8"} and ("HugeCTR", "no valid run: OOM") in told
         assert any(who == "MXNet" and "91.3% of OneFlow under the same" in notes for who, notes in told)
     if name == "recorded":

@@ -56,13 +56,8 @@ def with_signs(number: Number, summary: Summary, words: Words) -> Number | Text:
 def passed(answer: Answer, words: Words) -> Text:
     """Who is not ranked and no slower than the second, without whom no lead is printed."""
     first, *others = answer.passed_over
-    why = why_not_comparable.briefly(first.obstacles, words)
-    text = words(
-        "answers.passed",
-        framework=options.candidate_name(answer.candidate(first.summary), answer.scope, words),
-        value=value(answer, first, words),
-        why_text=why,
-    )
+    known = {"value": value(answer, first, words), "why_text": why_not_comparable.briefly(first.obstacles, words)}
+    text = words("answers.passed", framework=name(answer, first.summary, words), **known)
     return words("answers.passed_more", passed_text=text, n=numbers.count(len(others))) if others else text
 
 
@@ -117,10 +112,9 @@ def _why(answer: Answer, words: Words) -> Rendered:
     """Why it is not decided; where runs that do not count are the cause, what was found of the first."""
     of = [(each.summary, run) for each in answer.ranked if each.summary.partial for run in each.summary.measurements]
     left_out = [(whose, each) for whose, run in of for each in run.findings if each.severity == "exclude"]
-    if answer.why == "runs" and (counted_out := [pair for pair in left_out if not pair[1].aside]):
-        whose, found = counted_out[0]
-        cause = findings.cause(found, words)
-        return words("answers.why_left_out", framework=_named(answer, whose, words), cause_text=cause)
+    for whose, found in [pair for pair in left_out if answer.why == "runs" and not pair[1].aside]:
+        known = {"framework": _named(answer, whose, words), "cause_text": findings.cause(found, words)}
+        return words("answers.why_left_out", **known)
     return why(str(answer.why), answer.compared, words)
 
 
@@ -154,8 +148,7 @@ def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
 
 
 def deciding(answer: Answer, words: Words) -> Text | None:
-    repeats = answer.deciding
-    if repeats is None:
+    if (repeats := answer.deciding) is None:
         return None
     named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
     values = {"runs": numbers.count(repeats.runs), "facts": words.listed(named)}
@@ -168,15 +161,14 @@ def reason_beside(answer: Answer, words: Words) -> Rendered | None:
         asked = " ".join(f"--set {each.key.removeprefix('facts.')}=…" for each in lacking)
         return words("answers.state_facts", asked=asked)
     failed = ((entry.summary, why) for entry in answer.ranked for why in compared.left_over(entry.summary))
-    said = ((answer.candidate(summary), why_not_comparable.sentence(why, words)) for summary, why in failed)
     reasons = list[Text]()
     for entry in answer.few:
-        known, n = words(f"outcome.{entry.outcome}"), numbers.count(entry.summary.n)
+        outcome, n = words(f"outcome.{entry.outcome}"), numbers.count(entry.summary.n)
         few = {"framework": _named(answer, entry.summary, words), "value": value(answer, entry, words), "n": n}
-        reasons.append(words("answers.few", **few, outcome_text=known))
-    for of, why in said:
-        named = options.candidate_name(of, answer.scope, words)
-        reasons.append(words("answers.closed", said_text=words("answers.of_framework", framework=named, why_text=why)))
+        reasons.append(words("answers.few", **few, outcome_text=outcome))
+    for of, why in failed:
+        known = {"framework": name(answer, of, words), "why_text": why_not_comparable.sentence(why, words)}
+        reasons.append(words("answers.closed", said_text=words("answers.of_framework", **known)))
     needed = deciding(answer, words) if len(answer.ranked) > 1 else None
     texts: list[Rendered] = [*reasons[:MOST_BESIDE], *([needed] if needed else [])]
     return words.sentences(texts) if texts else None

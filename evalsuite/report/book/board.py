@@ -168,8 +168,7 @@ class Board:
         told |= table is self.sheets[0].chosen and getattr(self.finding, "key", "").startswith("board.changed")
         if told or not table.answer.ranked:
             return []
-        beside = table.beside if table.beside is not self.beside else None
-        return [table.sentence, *([beside] if beside else [])]
+        return [table.sentence, *([table.beside] if table.beside and table.beside is not self.beside else [])]
 
 
 def runs(row: BoardRow) -> list[tuple[float, bool]]:
@@ -516,7 +515,10 @@ def _chips(
         busy = total["runs_disturbed"]
         counted = {"n": numbers.count(busy), "all": numbers.count(total["runs_sampled"])}
         yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
-    clocked = [row for row in rows if row.grounds not in OTHERS]
+    clocked, unseen = [row for row in rows if row.grounds not in OTHERS], total["runs_made"] - total["runs_sampled"]
+    if unseen and any(row.origin == "measured" for row in rows):
+        counted = {"n": numbers.count(unseen), "all": numbers.count(total["runs_made"])}
+        yield Chip(text=words("board.unwatched", **counted), good=False)
     if clocked and any(len({row.framework for row in table.rows if row.summary}) > 1 for table in tables):
         known = book.evaluation
         proven = sum(has_receipt(row, known.commands, known.receipts) for row in clocked)

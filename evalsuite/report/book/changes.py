@@ -88,7 +88,8 @@ def _value_order(value: str | None) -> tuple[int, int, str]:
     if value is None:
         return (0, 0, "")
     first = ("fp32", *NEUTRAL)
-    return (1, first.index(value), "") if value in first else (2, 0, value)
+    in_order = value.zfill(options.WHOLE) if value.isdecimal() else value
+    return (1, first.index(value), "") if value in first else (2, 0, in_order)
 
 
 def _change(book: Book, option: str, before: Case, after: Case, notes: Distinction) -> Change:

@@ -5,7 +5,7 @@
 What data/text has no words for (`options`, `option_values`) is shown as it is given.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from evalsuite.core.messages import Message
@@ -40,8 +40,8 @@ def precision(of: str, given: Iterable[tuple[str, str]]) -> str | Message:
     return names.precision(dict(given).get("stated_precision", of))
 
 
-def apart(parts: Iterable[Rendered | str], words: Words) -> Listed:
-    return replace(words.listed(parts), separators=" · ")
+def apart(parts: Iterable[Rendered | str], words: Words, by: Mapping[str, str] | str = " · ") -> Listed:
+    return replace(words.listed(parts), separators=by)
 
 
 def candidate_name(candidate: Candidate, scope: RankingScope, words: Words) -> Rendered:

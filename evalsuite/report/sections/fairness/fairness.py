@@ -1,7 +1,6 @@
 """What was held equal: for each comparison, the facts of every framework side by side, folded to the differences."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from evalsuite.core.model import Fact, Summary, by_key
@@ -10,9 +9,9 @@ from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.blocks import Block, models
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Listed, Rendered, Text, Words
+from evalsuite.report.text.words import Listed, Text, Words
 from evalsuite.results.compare.equivalence import CasePair, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
 
@@ -92,20 +91,15 @@ def _of_all(matrices: Sequence[Mapping[str, Any]], words: Words) -> Mapping[str,
     within = [key for key, value in first["same"].items() if any(each["same"][key] != value for each in matrices)]
     same = ((words(f"values.fact.{key}"), value) for key, value in first["same"].items() if key not in within)
     said = [words("models.option", name_text=name, value=value) for name, value in same]
+    unlike = words.listed(words(f"values.fact.{key}") for key in within)
     others = [heading.setting(block, words, blocks) for block in blocks[1:]]
     return {
         **first,
         "of": blocks,
-        "others": words("fairness.alike", blocks=_apart(others, words)) if others else None,
-        "same": words("fairness.same", facts=_apart(said, words)) if said else None,
-        "within": words("fairness.within", facts=words.listed(words(f"values.fact.{key}") for key in within))
-        if within
-        else None,
+        "others": words("fairness.alike", blocks=options.apart(others, words, SEVERAL)) if others else None,
+        "same": words("fairness.same", facts=options.apart(said, words, SEVERAL)) if said else None,
+        "within": words("fairness.within", facts=unlike) if within else None,
     }
-
-
-def _apart(items: Sequence[Rendered], words: Words) -> Listed:
-    return replace(words.listed(items), separators=SEVERAL)
 
 
 def _computation(pair: CasePair, labels: Mapping[str, str]) -> Computation:

@@ -10,7 +10,7 @@ from evalsuite.report import figures
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.sections.common.section import Section, Subject, low_and_high
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.compare.decisions import LayoutSearch, layout_of, speed
 from evalsuite.results.compare.fairness import facts_of
@@ -57,14 +57,15 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
     stated = dict(zip(SETTINGS, columns, strict=True))
     rules = [(row, rate) for row in rows if (rate := compute(row)) and rate.by_rule]
     unlisted = [row for row, rate in rules if rate.peak_tflops is None]
-    differing = {key: values for key, values in stated.items() if len({*values}) > 1}
+    shown = {key: [of and options.value_of(key, of, words) for of in values] for key, values in stated.items()}
+    differing = {key: shown[key] for key, values in stated.items() if len({*values}) > 1}
     return {
         "model": model,
         "lines": lines,
         "told": [(words(f"values.fact.{key}"), values) for key, values in differing.items()],
         "legend": ("missing",) if any(None in values for values in differing.values()) else (),
         "same": words.listed(
-            words("language.each", fact_text=words(f"values.fact.{key}"), value=values[0])
+            words("language.each", fact_text=words(f"values.fact.{key}"), value=shown[key][0])
             for key, values in stated.items()
             if len({*values}) == 1 and values[0]
         ),

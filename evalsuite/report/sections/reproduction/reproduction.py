@@ -30,11 +30,13 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(book: Book) -> Mapping[str, object]:
     software, series = provenance.software(book), provenance.series(book)
+    again = _again(book.evaluation.profile, published=book.published)
     return {
         "series": series,
         "columns": provenance.columns(series),
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
-        "again": _again(book.evaluation.profile, published=book.published),
+        "again": again,
+        "scripts": _scripts(book) if again and book.published else {},
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
     }
 
@@ -45,6 +47,14 @@ def _again(profile: str, *, published: bool) -> str | None:
     if published:
         return f"evalsuite compare --profile {profile}"
     return f"make {TARGETS[profile]}" if profile in TARGETS else f"make report PROFILE={profile}"
+
+
+def _scripts(book: Book) -> Mapping[str, object]:
+    """How many scripts of the page the profile of that name runs, and how many others."""
+    of = paths.read_data(f"specs/{book.evaluation.profile}.toml").get("participant", ())
+    run = {(each["framework"], recipe) for each in of for recipe in each["recipes"]}
+    page = {(case.framework, case.recipe) for case in book.planned}
+    return {key: numbers.count(len(of)) for key, of in {"n": run & page, "all": page, "more": run - page}.items()}
 
 
 def sentences_against(book: Book, words: Words) -> list[Text]:

@@ -81,8 +81,7 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
         for row in rows
     ]
     title = title or words("board.chart", sheet_text=sheet.title)
-    weak = any(point.hollow for line in lines for point in line.points)
-    reading = [words("board.chart_weak")] * weak
+    reading = [words("board.chart_weak")] * any(point.hollow for line in lines for point in line.points)
     measured = by_key(
         (row.name.plain(words.languages[0]), row) for table in sheet.tables for row in table.rows if row.summary
     )
