@@ -16,10 +16,9 @@ chromium.require()
 
 PAGES = ("quick", "thorough", "gpu", "partial", "hostile", "empty", "all_failed", "timers", "ladder",
          "training", "variants")  # fmt: skip
-NUMBERS_CUT = """[...document.querySelectorAll('.results')].filter((table) => {
-  const [first, ...others] = table.tHead.rows[0].cells, box = (one) => one.getBoundingClientRect();
-  const {right} = box(first); table.closest('.scroll').scrollLeft = 60;
-  return others.map(box).some((one) => one.left < right - 1 && one.right > right + 1); }).length"""
+NUMBERS_CUT = """[...document.querySelectorAll('.results')].filter((one) => { one.closest('.scroll').scrollLeft = 60;
+  const [first, ...others] = [...one.tHead.rows[0].cells].map((cell) => () => cell.getBoundingClientRect());
+  return others.some((box) => box().left < first().right - 1 && box().right > first().right + 1); }).length"""
 NARROW = {"width": 320, "height": 256, "deviceScaleFactor": 1, "mobile": False}  # 1280 × 1024 at 400 %
 WIDE = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 SHOWN = "[...document.querySelectorAll('{}')].filter(e => e.getClientRects().length).length"

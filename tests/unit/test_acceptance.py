@@ -150,12 +150,13 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
     name, evaluation = example
     shown = board.board(Book(evaluation=evaluation), SPOKEN)
     rows = [row for sheet in shown.sheets for row in sheet.chosen.rows]
+    assert not [s for s in shown.sheets if s.lead.plain("en") == "only OneFlow" or s.tab.plain("en") == "224"]
     assert (name == "links") is any("not watched in 36 of 36" in chip.text.plain("en") for chip in shown.chips)
     told = [(row.name.plain("en"), row.cells(SPOKEN)[-1].plain("en").replace("\u00a0", " ")) for row in rows]
     assert all("ranked" in notes for row, (_, notes) in zip(rows, told, strict=True) if row.option)
     if name == "tianshu":
-        alike = [sheet.chosen for sheet in shown.sheets if sheet.model == "wide_and_deep"]
-        assert {table.scale for table in alike} == {"4×8"} and ("HugeCTR", "no valid run: OOM") in told
+        alike = [sheet for sheet in shown.sheets if sheet.model == "wide_and_deep"]
+        assert {sheet.chosen.scale for sheet in alike} == {"4×8"} and ("HugeCTR", "no valid run: OOM") in told
         assert any(who == "MXNet" and "91.3% of OneFlow under the same" in notes for who, notes in told)
     if name == "recorded":
         assert ("TensorFlow", "best of 3 scripts; loss not seen to fall") in told

@@ -233,8 +233,9 @@ class _Maker:
         parts += [self.words(names.KINDS[work.device])] * (len({each.device for each in alike}) > 1)
         parts += [self.words("board.strong")] * (work.strong_batch is not None)
         parts += [options.option(*pair, self.words) for pair in work.options if pair not in common]
-        own_values = [options.value_of(*pair, self.words) for pair in work.options if pair not in common]
-        own_values = own_values if work is not alike[0] and work.device == alike[0].device else []
+        also = work is not alike[0] and work.device == alike[0].device
+        called = options.value_of if alike[2:] else options.option  # of a row of numbers the first is named
+        own_values = [called(*pair, self.words) for pair in work.options if also and pair not in common]
         if own_values:  # beside the first: at its scale, with its batch
             chosen = next((each for each in shown if PLACE(each) == self.first), chosen)
         self.first = self.first if own_values else PLACE(chosen)
@@ -403,21 +404,18 @@ def _order(work: Conditions) -> tuple[object, ...]:
 
 def _lead(answer: Answer, words: Words) -> Rendered:
     """Who leads by how much, where that is decided."""
+    if not answer.ranked:
+        return words("board.no_result")
+    first = answers.name(answer, answer.ranked[0].summary, words)
+    if len(answer.ranked) < 2 and answer.left_out:
+        return words("outcome.not_comparable")
     if len(answer.ranked) < 2:
-        if not answer.ranked:
-            return words("board.no_result")
-        if answer.left_out:
-            return words("outcome.not_comparable")
-        return words("board.only", framework=answers.name(answer, answer.ranked[0].summary, words))
+        return words("board.only", framework=first, scale=answers.scale(answer))
     if answer.known == "equal":
-        level = [answers.name(answer, entry.summary, words) for entry in answer.leaders]
-        return replace(words.listed(level), separators=ALIKE)
+        return options.apart((answers.name(answer, entry.summary, words) for entry in answer.leaders), words, ALIKE)
     if answer.known != "ahead":
         return words("outcome.not_decided")
-    first = answers.name(answer, answer.ranked[0].summary, words)
-    if answer.lead is None:  # only how far is not known
-        return first
-    return words("board.lead", framework=first, lead=numbers.gain(answer.lead))
+    return first if answer.lead is None else words("board.lead", framework=first, lead=numbers.gain(answer.lead))
 
 
 def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:
@@ -493,8 +491,7 @@ def _chips(
     book: Book, tables: Sequence[BoardTable], total: Mapping[str, int], trained: Sequence[Trained], words: Words
 ) -> Iterable[Chip]:
     """On how much all of it rests: each is red where it is less than it should be."""
-    rows = book.valid
-    if not rows:
+    if not (rows := book.valid):
         return
     counts, made = [row.n for row in rows], [run.throughput for row in rows for run in row.measurements if run.counts]
     steps = [rate.window.steps for rate in made if rate and rate.window]
