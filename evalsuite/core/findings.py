@@ -151,6 +151,12 @@ class ArrivalsBursty(Finding, code="printed_only", question=1, noted=True):
     moved: Limit = 0.02  # of the window that lies in writes at its ends
 
 
+class ArrivalsInTicks(Finding, code="printed_only", question=1, noted=True):
+    tick: Seconds  # as paddle.distributed.launch, which passes lines on every 2 s
+    share: Share  # of the window
+    limit: Limit = 0.02
+
+
 class BatchDoubted(Finding, code="clock_disagrees", question=9):
     clock_items_per_s: Rate
     printed_items_per_s: Rate

@@ -45,6 +45,7 @@ EXACT = 1e-6  # a printed decimal as a float is that near to it
 ALIKE = 0.1  # batches that printed rates and stamps imply, of one size
 LATE = 0.005  # half of the least lead that is told: by so much stamps may be above arrivals
 LATE_S = 0.02  # or by that: an arrival is noted within 10 ms
+OFF = 0.01  # of a tick: by so much gaps may differ from whole ones
 TICK_S = 1.0  # of stamps without fractions
 
 
@@ -130,7 +131,21 @@ def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]
         findings.append(rules.ArrivalsBursty(together=together, lines=lines))
     timing = Timing(span=joined, method=ARRIVALS) if joined else None
     known = timing is not None and len(timing.seconds) >= 2 and timing.value is not None  # one gap may be anything
-    return timing if known else None
+    ticks = _in_ticks([gap for _, gap in timing.seconds if gap], together) if timing and known else None
+    findings += [ticks] if ticks else []
+    return timing if known and not ticks else None
+
+
+def _in_ticks(told: Sequence[float], together: int) -> rules.ArrivalsInTicks | None:
+    """Are all gaps once or several times the same, and the window few of them? Then a launcher passed the lines on."""
+    total_s = math.fsum(told)
+    gaps = [gap for gap in told if gap > BURST_SHARE * total_s / len(told)]
+    counts = [round(gap / least) for least in [min(gaps)] for gap in gaps]
+    tick_s, several = total_s / sum(counts), sum(count > 1 for count in counts)
+    off_s = max(abs(gap - count * tick_s) for gap, count in zip(gaps, counts, strict=True))
+    even = not together and not FEWEST_REPORTS <= several <= len(gaps) - FEWEST_REPORTS  # as steps may be
+    fine = even or off_s > min(LATE_S, OFF * tick_s) or tick_s / total_s <= rules.ArrivalsInTicks.limit
+    return None if fine else rules.ArrivalsInTicks(tick=tick_s, share=tick_s / total_s)
 
 
 def _confirmed_with_pauses(chosen: Span, value: float, findings: Sequence[Finding]) -> float | None:

@@ -1,6 +1,7 @@
 """Ways to make a run say something wrong, and what is said now: what it trained, its window, its utilisation."""
 
 import json
+import math
 from dataclasses import replace
 from itertools import accumulate
 
@@ -11,7 +12,7 @@ from evalsuite.commands.printing import terminal
 from evalsuite.core import messages
 from evalsuite.core.documents import UsedRecipe
 from evalsuite.core.errors import Exit
-from evalsuite.core.findings import ArrivalsBursty, FailedAtExit
+from evalsuite.core.findings import ArrivalsBursty, ArrivalsInTicks, FailedAtExit
 from evalsuite.core.model import Protocol
 from evalsuite.logs.scan import scan
 from evalsuite.report.text import words
@@ -240,6 +241,24 @@ class TestTheClock:
 
         assert measured.throughput.clock_items_per_s is None
         assert not any(isinstance(found, ArrivalsBursty) for found in measured.findings)
+
+    @pytest.mark.parametrize(
+        ("seconds", "every", "denied"), [(2.4, 2.0, True), (1.5, 2.0, True), (2.4, 0.05, False), (2.0, 2.0, False)]
+    )
+    def test_lines_that_a_launcher_passes_on_in_ticks_are_no_clock_of_a_window_of_few(
+        self, seconds, every, denied, tmp_path
+    ):
+        """As paddle.distributed.launch: three runs that agreed to 0.01 %, each with 4 % of its window unseen."""
+        printed = runfolders.steps(count=22, seconds=seconds)
+        ticks = [math.ceil((at_s - 0.01) / every) * every + 0.002 * (at_s % 1) for at_s in printed.arrivals_s]
+        host = runfolders.Host(printed=[replace(printed, arrivals_s=ticks)])
+        case = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=19))
+
+        measured = measurement(runfolders.finished(tmp_path, host, case))
+
+        assert measured.throughput.method == ("step times" if denied else "arrival times")
+        assert any(isinstance(found, ArrivalsInTicks) for found in measured.findings) is denied
+        assert measured.throughput.step_time_s[9] == pytest.approx(seconds, rel=0.03)
 
 
 class TestTheWindow:
