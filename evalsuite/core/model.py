@@ -28,7 +28,7 @@ DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simul
 Grounds = Literal["clock", "printed", "cited", "disputed"]  # what a value rests on (docs/method.md)
 GROUNDS = get_args(Grounds)  # the best first
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
-Trained = Literal["trained", "not_shown", "did_not_train"]  # what a log shows of its steps
+Trained = Literal["trained", "not_printed", "not_shown", "did_not_train"]  # what a log shows of its steps
 Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
 Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
 
@@ -448,7 +448,7 @@ class Measurement:
     campaign: str | None = None  # id; None: unknown
     round: int | None = None  # pass through the campaign's cases, from 0
     probe_s: float | None = None  # time of a fixed computation before the run's block
-    trained: Trained = "not_shown"
+    trained: Trained = "not_printed"
     first_losses: tuple[tuple[int, float], ...] = ()  # (step, loss) of its first reports
     course: tuple[tuple[float, float], ...] = ()  # (middle step, mean loss) of parts of the steps that were read
 
@@ -556,7 +556,7 @@ class Summary:
     def trained(self) -> Trained:
         """Of most runs that count, as `grounds`."""
         each = sorted((run.trained for run in self.measurements if run.counts), key=get_args(Trained).index)
-        return each[len(each) // 2] if each else "not_shown"
+        return each[len(each) // 2] if each else "not_printed"
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ class Reading:
     batch_per_device: float | None = None
     breakdown: Breakdown | None = None  # by the script's own timers
     scores: tuple[Score, ...] = ()
-    trained: Trained = "not_shown"
+    trained: Trained = "not_printed"
     findings: tuple[Finding, ...] = ()
     unfinished: Finding | None = None  # how the log stops short of its script's end, with status "incomplete"
     in_epochs: bool = False  # each report is an epoch of unknown length
@@ -383,12 +383,8 @@ def find_doubt(
         return two_figures(worst, measured), False
     counted = measured.method != FINAL and (measured.method != RATES or not numbers.rated)
     stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step
-    if (
-        numbers.facts.assumed
-        and (counted or numbers.facts.devices)
-        and measured.unit not in NO_ITEMS
-        and not numbers.run.given.case
-    ):
+    alone = measured.unit not in NO_ITEMS and not numbers.run.given.case
+    if alone and numbers.facts.assumed and (counted or numbers.facts.devices):
         return Message("logs.batch_assumed", text=numbers.facts.assumed), False
     return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False
 

@@ -1,12 +1,14 @@
 """A log that shows no training leads nothing: six forms, every fault, read alone, imported or beside an agent."""
 
 import random
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
 from evalsuite.cli import main
+from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.findings import LossesApart
 from evalsuite.logs.reading import read_file
@@ -130,6 +132,20 @@ def test_a_log_alone_says_that_nothing_was_trained(form, fault, every, tmp_path)
     assert (read.dialect or "", read.trained) == (form, "trained")
     assert (against.trained, against.status) == ("did_not_train", "doubtful")
     assert found in {each.name for each in against.findings}
+
+
+@pytest.mark.parametrize(("printed", "trained"), [(35, "trained"), (7, "not_printed"), (0, "not_printed")])
+def test_a_loss_is_read_under_the_name_that_its_script_prints_and_too_few_are_no_fall_and_no_lack_of_one(
+    printed, trained, tmp_path
+):
+    [kept] = (paths.DATA / "recorded").glob("mxnet-reference-resnet50-*-1x1/r0/log.*.txt")
+    head, *steps = re.split(r"(?m)^(?=INFO:root:Epoch)", kept.read_text())
+    bare = [re.sub(r"\tcross-entropy=\S+", "", line) for line in steps[printed:]]
+    (tmp_path / "log").write_text("".join([head, *steps[:printed], *bare]))
+
+    read = read_file(tmp_path / "log")
+
+    assert (read.dialect, read.trained, len(steps)) == ("mxnet_speedometer", trained, 35)
 
 
 @pytest.mark.parametrize(("origin", "every"), WAYS)

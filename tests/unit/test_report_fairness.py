@@ -107,6 +107,7 @@ def computed(*commands, receipts=()):
     ("trained", "beside"),
     [
         (("trained", "not_shown"), {"trained ✓", "loss not seen to fall"}),
+        (("trained", "not_printed"), {"trained ✓", "loss not printed, or too seldom to tell"}),
         (("trained", "trained"), set()),  # said once, of all
     ],
 )
@@ -118,7 +119,7 @@ def test_beside_each_throughput_stands_whether_its_log_shows_training(trained, b
     page = board.board(Book(evaluation=synthetic.evaluation(rows)), SPOKEN)
 
     marks = {mark.plain("en") for row in page.sheets[0].chosen.rows for mark in row.marks}
-    assert marks & {"trained ✓", "loss not seen to fall", "did not train"} == beside
+    assert {mark for mark in marks if "train" in mark or "loss" in mark} == beside
     assert ("trained ✓" in [chip.text.plain("en") for chip in page.chips]) is (not beside)
 
 

@@ -86,7 +86,7 @@ def judge_training(
 ) -> tuple[Trained, tuple[Finding, ...]]:
     """By the first of *scans*. Where no line of *steps* says its loss, those are taken that are printed anywhere."""
     if not scans:
-        return "not_shown", ()
+        return "not_printed", ()
     scan, signs, nan = scans[0], scans[0].incidents.signs, scans[0].incidents.nan
     each = statistics.median([step.steps for step in steps]) if steps else 1
     told = [(step.index, step.loss) for step in steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
@@ -109,7 +109,9 @@ def judge_training(
     against += _still(signs, enough, len(steps), beside) if told_of else ()
     if against:
         return "did_not_train", tuple(against)
-    first, last, error = fall(losses) if len(losses) >= FEWEST_PARTS else (0.0, 0.0, 0.0)
+    if len(losses) < FEWEST_PARTS:
+        return "not_printed", ()
+    first, last, error = fall(losses)
     share = (first - last + error) / abs(first) if first else 1.0
     long = len(losses) >= LossNotFalling.fewest and len(losses) * each >= LossNotFalling.steps
     flat = LossNotFalling(reports=len(losses), first=first, last=last, most=share)

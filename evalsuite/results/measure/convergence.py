@@ -89,9 +89,7 @@ def seeds_of(summary: Row) -> list[Measurement]:
     for run in summary.measurements:
         starts = [[*zip(run.first_losses, other.first_losses, strict=False)] for other in seeds]
         alike = [
-            all(a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in pairs)
-            for pairs in starts
-            if pairs
+            all(a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in of) for of in starts if of
         ]
         if _whole(run) and not any(alike):
             seeds.append(run)
