@@ -63,7 +63,7 @@ def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():
             {"cores_per_device": 1},
             {"cpu": 99},
             {"cpu": 95},
-            "4×8 as at 1×1: 92.3% of the growth is time in which the",
+            "4×8 than at 1×1: 92.3% of the growth is time in which the",
         ),
         ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 39, "network_send": 65}, "; the network runs at 65.0% of its"),
         (

@@ -76,12 +76,8 @@ def reason(ladder: Ladder, words: Words) -> Rendered | None:
         return words("why.shared", busy=own, n=numbers.count(case.devices_per_node))
     worked = (after[busy].mean / ladder.left - before[busy].mean) / (100 / ladder.left - 100)  # of what a step grew by
     key, share = ("works", worked) if worked > 0.5 else ("waits", 1 - worked)
-    said: dict[str, object] = {
-        "times": numbers.significant(1 / ladder.left, 3),
-        "share": numbers.percent(min(share, 1.0)),
-    }
-    said |= {"what_text": words(f"why.{busy}"), "scale": names.scale(case), "base": names.scale(first.case)}
-    parts: list[Rendered] = [words(f"why.{key}", **said)]
+    said = {"what_text": words(f"why.{busy}"), "scale": names.scale(case), "base": names.scale(first.case)}
+    parts: list[Rendered] = [words(f"why.{key}", share=numbers.percent(min(share, 1.0)), **said)]
     if key == "waits" and busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
         parts.append(words("why.host_full", busy=numbers.quantity(after["cpu"].mean, unit="%")))
     used = max((after[name] for name in NETWORK if name in after), key=lambda used: used.mean, default=None)
