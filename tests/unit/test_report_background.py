@@ -96,6 +96,19 @@ def test_the_data_of_a_model_are_those_that_its_runs_are_said_to_read():
     assert found.plain("zh") == "Criteo、合成数据、部分未记录"
 
 
+def test_the_repeats_of_a_report_are_those_of_its_values_and_not_the_most_of_one_or_those_asked_for():
+    evaluation = synthetic.quick()
+    first, *others = evaluation.summaries
+    fewer = synthetic.summary(first.measurements[:2])
+    subject = Subject(
+        book=Book(evaluation=replace(evaluation, summaries=(fewer, *others), repeats=9)), words=words.read()
+    )
+
+    [section] = background.sections(subject)
+
+    assert section.facts()["repeats"].text == "2–3"
+
+
 def test_the_links_between_gpus_are_shown_as_the_driver_prints_them(tmp_path):
     evaluation = on(synthetic.quick(), gpus=GPUS, topology=synthetic.TOPOLOGY)
     report.build(evaluation, tmp_path)

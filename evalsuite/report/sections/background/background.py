@@ -7,7 +7,7 @@ from evalsuite.report.book.participants import is_stated
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.text import names, options
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered
 from evalsuite.results.measure import facts
 
@@ -33,6 +33,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "models": subject.models,
         "data_sets": data_sets(subject),
         "machines": machines(subject.book),
+        "repeats": numbers.least_and_most([row.n for row in subject.book.valid] or [0], numbers.plain),
         "scales": names.scales(case for block in subject.blocks for case in block.cases),
     }
 
