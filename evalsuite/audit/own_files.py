@@ -26,10 +26,7 @@ from evalsuite.report.data import tables
 
 BEFORE, SHOWN = 20, 60  # letters of a line: before its first difference, and in all
 BROWSER = re.compile(rb"/(?:Creator|Producer) \(.*\)")  # of a PDF
-NAMES = (
-    *(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, "tables/*.csv"),
-    *(forms.DRAWN, *forms.FILES.values()),
-)
+NAMES = (*(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, "tables/*.csv"), *(forms.DRAWN, *forms.FILES.values()))
 SEALED = (PAGE, forms.DRAWN, *(forms.FILES[name] for name in ("single", "md", "xlsx")))  # show the seal
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml", ".rels"})  # in an archive
 ARCHIVES, BINARY = frozenset({".zip", ".xlsx"}), frozenset({".pdf", ".parquet"})

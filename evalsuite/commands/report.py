@@ -186,12 +186,7 @@ def write_forms(book: Book, store: Store, out: Path, languages: Sequence[str], n
 
 
 @_keeping_all()
-def write(
-    store: Store,
-    arguments: argparse.Namespace,
-    *,
-    only: Sequence[Case] | None = None,
-) -> Evaluation:
+def write(store: Store, arguments: argparse.Namespace, *, only: Sequence[Case] | None = None) -> Evaluation:
     """Writes the report of *store*, says where it is, and prints the board. Returns what it is about."""
     languages, cache = check_languages(arguments.lang), paths.cache() / "measurements"
     evaluation = evaluate(store, arguments, languages, cache, only=only)

@@ -75,12 +75,7 @@ def guard(
         except BaseException as error:
             line = _line(error, getattr(getattr(function, "__code__", None), "co_filename", None))
             raise EvalsuiteError.of(
-                "core.raised_error",
-                where=where,
-                line=line,
-                error=_named(error),
-                given=words,
-                wanted=expected,
+                "core.raised_error", where=where, line=line, error=_named(error), given=words, wanted=expected
             ) from error
         if not isinstance(value, gives):
             raise EvalsuiteError.of("core.gave_other", where=where, value=shown(value), given=words, wanted=expected)

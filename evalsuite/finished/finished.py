@@ -177,11 +177,7 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
     by_id = {summary.case.id: summary for summary in valid(summaries)}
     verdicts = [
         _noun(
-            Verdict,
-            each,
-            measured=_interval(each["measured"]),
-            values=tuple(sorted(each["values"].items())),
-            case=None,
+            Verdict, each, measured=_interval(each["measured"]), values=tuple(sorted(each["values"].items())), case=None
         )
         for each in facts["verdicts"]
     ]
@@ -250,11 +246,7 @@ def case_of(facts: Mapping[str, Any]) -> Case:
 
 
 def _measurement(
-    case: Case,
-    unit: str,
-    run: Mapping[str, Any],
-    machines: Mapping[str, Machine],
-    causes: Mapping[str, list[Finding]],
+    case: Case, unit: str, run: Mapping[str, Any], machines: Mapping[str, Machine], causes: Mapping[str, list[Finding]]
 ) -> Measurement:
     value = run["value"]
     throughput = Throughput(items_per_s=value, unit=unit, method="", window=None) if value is not None else None

@@ -135,11 +135,7 @@ def cite_table(
 
 
 def _figure(
-    row: CitedRow,
-    where: str,
-    columns: Mapping[str, str],
-    user: Mapping[str, str],
-    common: Collection[str],
+    row: CitedRow, where: str, columns: Mapping[str, str], user: Mapping[str, str], common: Collection[str]
 ) -> _Figure:
     cells = row.cells
     if row.beyond:

@@ -66,10 +66,7 @@ class Environments:
 
 
 def environments(
-    plan: Plan,
-    kind: str,
-    progress: Callable[[str], None],
-    container: Container | None = None,
+    plan: Plan, kind: str, progress: Callable[[str], None], container: Container | None = None
 ) -> Environments:
     """Makes every environment that the plan needs, side by side, before any run, and asks each image for what its
     scripts import; cases without become skips.

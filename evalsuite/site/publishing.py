@@ -36,11 +36,7 @@ class Published:
     history: History = field(repr=False)
 
 
-def publish(
-    reports: Sequence[Path],
-    site: Path,
-    keep: int | None = None,
-) -> Published:
+def publish(reports: Sequence[Path], site: Path, keep: int | None = None) -> Published:
     """Adds *reports* to *site* and makes its pages again.
 
     *keep*: of so many of the newest sets of data the reports stay; the others go.

@@ -464,13 +464,7 @@ def read_fields(scales: Mapping[str, float], same: Length, match: Match[bytes]) 
 
 
 def declare(
-    pattern: bytes,
-    sample: bytes,
-    fields: object,
-    *,
-    unit: str = "samples/s",
-    scope: Scope = "unstated",
-    restart: bool,
+    pattern: bytes, sample: bytes, fields: object, *, unit: str = "samples/s", scope: Scope = "unstated", restart: bool
 ) -> Dialect:
     step = Line(pattern=pattern, sample=sample, source=SOURCE, fields=fields, sure=True)  # type: ignore[arg-type]
     alone: Literal["never", "unnumbered"] = "never" if b"(?P<epoch>" in pattern else "unnumbered"

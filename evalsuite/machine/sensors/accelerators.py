@@ -20,10 +20,7 @@ VENDORS: tuple[Callable[[], Sensor], ...] = (nvidia.Nvidia, Ascend)
 ASKED_AGAIN_S, WAKES_S = 0.5, 10.0  # a driver that was unloaded since the last run
 VARIABLE = "EVALSUITE_SENSORS"  # folders or files, as PATH has them
 CONTRACT = author_modules.Contract(
-    option="--sensors",
-    name="SENSOR",
-    example="SENSOR = MySensor",
-    page="docs/adding-a-framework.md",
+    option="--sensors", name="SENSOR", example="SENSOR = MySensor", page="docs/adding-a-framework.md"
 )
 KINDS: Mapping[str, Any] = {  # of what its methods give
     "facts": tuple[Gpu, ...],

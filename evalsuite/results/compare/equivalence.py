@@ -157,9 +157,7 @@ class CasePair:
 
 
 def case_pairs(
-    members: Sequence[Summary],
-    commands: Mapping[str, RunCommand],
-    own: Sequence[EquivalenceReceipt] = (),
+    members: Sequence[Summary], commands: Mapping[str, RunCommand], own: Sequence[EquivalenceReceipt] = ()
 ) -> tuple[CasePair, ...]:
     """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before the built-in ones."""
     house = receipts()

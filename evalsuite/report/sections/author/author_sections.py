@@ -18,12 +18,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _chapter(subject: Subject, text: OwnText) -> Section:
-    return Section(
-        id=text["id"],
-        title=text["title"],
-        template="author/own.html.j2",
-        facts=lambda: text,
-    )
+    return Section(id=text["id"], title=text["title"], template="author/own.html.j2", facts=lambda: text)
 
 
 def own(subject: Subject, chapter: str) -> tuple[OwnText, ...]:

@@ -28,10 +28,7 @@ def sections(subject: Subject) -> Iterable[Section]:
             id="fairness",
             title=subject.words("fairness.title"),
             template="fairness/fairness.html.j2",
-            facts=lambda: {
-                "matrices": [_of_all(group, subject.words) for group in alike],
-                "printed": printed,
-            },
+            facts=lambda: {"matrices": [_of_all(group, subject.words) for group in alike], "printed": printed},
             finding=lambda facts: subject.words(
                 "fairness.found",
                 n=numbers.count(sum(each["ranked"] * len(each["of"]) for each in facts["matrices"])),

@@ -18,10 +18,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _section(subject: Subject, model: Model) -> Section:
     return Section(
-        id=model.id,
-        title=model.title,
-        template="models/model.html.j2",
-        facts=lambda: _facts(subject, model),
+        id=model.id, title=model.title, template="models/model.html.j2", facts=lambda: _facts(subject, model)
     )
 
 

@@ -73,12 +73,7 @@ def _of_block(block: Block) -> Iterable[StepTimes]:
             longest_s = max(spent.seconds for _, spent in ours)
             form = numbers.seconds if longest_s >= SECONDS_FROM else numbers.milliseconds
             rows = tuple(_row(row, breakdown, phases, form) for row, breakdown in ours)
-            yield StepTimes(
-                block=block,
-                of=of,
-                phases=phases,
-                rows=rows,
-            )
+            yield StepTimes(block=block, of=of, phases=phases, rows=rows)
 
 
 def _phases(breakdowns: Sequence[Breakdown]) -> tuple[tuple[str, str | None], ...]:

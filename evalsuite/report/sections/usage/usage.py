@@ -31,10 +31,7 @@ class Usage:
 
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
-        id="usage",
-        title=subject.words("usage.title"),
-        template="usage/usage.html.j2",
-        facts=lambda: _facts(subject),
+        id="usage", title=subject.words("usage.title"), template="usage/usage.html.j2", facts=lambda: _facts(subject)
     )
 
 
