@@ -34,19 +34,8 @@ def images_on(hosts: Iterable[Host], folder: Path) -> tuple[str, ...]:
     for host in hosts:
         for place in programs:
             subprocess.run(host.enter("mount", "--bind", str(folder / "docker"), place), check=True)
-    words = (
-        "--frameworks",
-        "mpinet",
-        "--models",
-        "toy",
-        "--adapters",
-        str(own.parent),
-        "--scales",
-        "2x1",
-        "--steps",
-        "5+20",
-    )
-    return (*words, "--container", "docker", "--image", "toy:1")
+    words = ["--frameworks", "mpinet", "--models", "toy", "--scales", "2x1", "--steps", "5+20", "--adapters"]
+    return (*words, str(own.parent), "--container", "docker", "--image", "toy:1")
 
 
 def ranks_in_images(folder: Path) -> list[str]:

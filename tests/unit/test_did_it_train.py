@@ -135,17 +135,13 @@ def test_a_log_alone_says_that_nothing_was_trained(form, fault, every, tmp_path)
 
 
 @pytest.mark.parametrize(("printed", "trained"), [(35, "trained"), (7, "not_printed"), (0, "not_printed")])
-def test_a_loss_is_read_under_the_name_that_its_script_prints_and_too_few_are_no_fall_and_no_lack_of_one(
-    printed, trained, tmp_path
-):
+def test_a_loss_is_read_by_the_name_that_its_script_prints_and_too_few_are_no_verdict(printed, trained, tmp_path):
     [kept] = (paths.DATA / "recorded").glob("mxnet-reference-resnet50-*-1x1/r0/log.*.txt")
-    head, *steps = re.split(r"(?m)^(?=INFO:root:Epoch)", kept.read_text())
-    bare = [re.sub(r"\tcross-entropy=\S+", "", line) for line in steps[printed:]]
-    (tmp_path / "log").write_text("".join([head, *steps[:printed], *bare]))
+    lines = kept.read_text().splitlines()
+    bare = [re.sub(r"\tcross-entropy=\S+", "", line) for line in lines[len(lines) - 35 + printed :]]
+    (tmp_path / "log").write_text("\n".join([*lines[: len(lines) - 35 + printed], *bare, ""]))
 
-    read = read_file(tmp_path / "log")
-
-    assert (read.dialect, read.trained, len(steps)) == ("mxnet_speedometer", trained, 35)
+    assert read_file(tmp_path / "log").trained == trained
 
 
 @pytest.mark.parametrize(("origin", "every"), WAYS)

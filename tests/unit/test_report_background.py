@@ -82,30 +82,18 @@ def test_features_and_source_are_those_of_the_script_and_not_the_axes_that_were_
     assert (of(v1, "builds_v15"), of(quick, "builds_v15")) == ({True}, {False})
 
 
-def test_the_data_of_a_model_are_those_that_its_runs_are_said_to_read():
+def test_the_data_of_a_model_are_those_that_its_runs_are_said_to_read_and_the_repeats_those_that_it_has():
     evaluation = synthetic.quick()
-    first, second, *others = evaluation.summaries[0].measurements
+    first, second, _ = evaluation.summaries[0].measurements
     read = (Fact(key="data", value="criteo", source="log"),)
-    runs = (replace(first, facts=read), replace(second, facts=()), *others)
-    changed = replace(evaluation.summaries[0], measurements=runs)
+    runs = (replace(first, facts=read), replace(second, facts=()))
+    changed = synthetic.summary(runs)
     book = Book(evaluation=replace(evaluation, summaries=(changed, *evaluation.summaries[1:])))
     subject = Subject(book=book, words=words.read())
 
-    found = background.data_sets(subject)[changed.case.model]
-
-    assert found.plain("zh") == "Criteo、合成数据、部分未记录"
-
-
-def test_the_repeats_of_a_report_are_those_of_its_values_and_not_the_most_of_one_or_those_asked_for():
-    evaluation = synthetic.quick()
-    first, *others = evaluation.summaries
-    fewer = synthetic.summary(first.measurements[:2])
-    subject = Subject(
-        book=Book(evaluation=replace(evaluation, summaries=(fewer, *others), repeats=9)), words=words.read()
-    )
-
     [section] = background.sections(subject)
 
+    assert section.facts()["data_sets"][changed.case.model].plain("zh") == "Criteo、合成数据、部分未记录"
     assert section.facts()["repeats"].text == "2–3"
 
 

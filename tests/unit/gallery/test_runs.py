@@ -242,23 +242,17 @@ class TestTheClock:
         assert measured.throughput.clock_items_per_s is None
         assert not any(isinstance(found, ArrivalsBursty) for found in measured.findings)
 
-    @pytest.mark.parametrize(
-        ("seconds", "every", "denied"), [(2.4, 2.0, True), (1.5, 2.0, True), (2.4, 0.05, False), (2.0, 2.0, False)]
-    )
-    def test_lines_that_a_launcher_passes_on_in_ticks_are_no_clock_of_a_window_of_few(
-        self, seconds, every, denied, tmp_path
-    ):
-        """As paddle.distributed.launch: three runs that agreed to 0.01 %, each with 4 % of its window unseen."""
-        printed = runfolders.steps(count=22, seconds=seconds)
-        ticks = [math.ceil((at_s - 0.01) / every) * every + 0.002 * (at_s % 1) for at_s in printed.arrivals_s]
-        host = runfolders.Host(printed=[replace(printed, arrivals_s=ticks)])
+    @pytest.mark.parametrize(("seconds", "every", "denied"), [(2.4, 2, True), (1.5, 2, True), (2.4, 0.05, False)])
+    def test_lines_passed_on_in_ticks_are_no_clock_of_a_window_of_few(self, seconds, every, denied, tmp_path):
+        printed = runfolders.steps(count=22, seconds=seconds)  # as of paddle.distributed.launch
+        ticks = [math.ceil(at_s / every) * every + at_s % 1 / 500 for at_s in printed.arrivals_s]
         case = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=19))
+        host = runfolders.Host(printed=[replace(printed, arrivals_s=ticks)])
 
         measured = measurement(runfolders.finished(tmp_path, host, case))
 
         assert measured.throughput.method == ("step times" if denied else "arrival times")
-        assert any(isinstance(found, ArrivalsInTicks) for found in measured.findings) is denied
-        assert measured.throughput.step_time_s[9] == pytest.approx(seconds, rel=0.03)
+        assert (ArrivalsInTicks in map(type, measured.findings)) is denied
 
 
 class TestTheWindow:
