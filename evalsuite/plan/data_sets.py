@@ -47,7 +47,7 @@ class WriterEnvironment:
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
     source: Word
-    environment: Word
+    environment: Word = "columns"  # the one of no framework
     writer: Word  # a module of adapters/data_writers
     format: Word  # of that module's FORMATS
     splits: tuple[Split, ...] | None = None  # None: those of the source; (): it has no items of its own
