@@ -12,7 +12,8 @@ WRITTEN_INTO_THE_SCRIPT = {"arcface-torch": 512, "hugectr/wide-deep": 2048}  # b
 
 def base(framework: str, recipe: Recipe) -> Case:
     batch = WRITTEN_INTO_THE_SCRIPT.get(recipe.name) or WRITTEN_INTO_THE_SCRIPT.get(f"{framework}/{recipe.name}", 64)
-    return Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=batch, device="gpu")
+    device = "npu" if "npu" in recipe.devices else "gpu"
+    return Case(framework=framework, recipe=recipe.name, model=recipe.model, batch_per_device=batch, device=device)
 
 
 def points(framework: str, recipe: Recipe) -> Iterator[tuple[str, Case]]:

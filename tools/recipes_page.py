@@ -181,7 +181,8 @@ def _recipes(official, evidence, seen) -> str:
         ranks, hosts = (", ".join(map(str, sorted(each))) for each in tried[key])
         cells = (
             *(framework, recipe.name, recipe.model, _origin(recipe, models, seen[key])),
-            *("GPU" if recipe.needs_gpu else "CPU, GPU", recipe.amp or "no", ", ".join(levels_of[key])),
+            ", ".join(each.upper() for each in recipe.devices if each != "cpu" or not recipe.needs_gpu),
+            *(recipe.amp or "no", ", ".join(levels_of[key])),
             *(f"{ranks}; {hosts}" if ranks else "none", _line_started(framework, recipe, facts[key], seen[key])),
             ", ".join(facts[key]["imports"]),
         )

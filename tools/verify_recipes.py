@@ -121,7 +121,7 @@ LAUNCHERS = {
     "oneflow.distributed.launch": ("{node_rank}", "{master_addr}"),
     "multiproc.py": ("{node_rank}", "{master_addr}"),
     "--cluster_node_ips={hosts}": ("{host}",),  # Paddle 1.8
-    "paddle.distributed.launch": ("{node_rank}", "{master_address}"),  # it takes no names
+    **dict.fromkeys(("paddle.distributed.launch", "msrun"), ("{node_rank}", "{master_address}")),  # they take no names
     "mpirun": ("{hosts_slots}",),
     "{bin}/horovodrun": ("{hosts_slots}",),
     "{bin}/bfrun": ("{hosts_slots}",),
