@@ -150,7 +150,7 @@ def print_table(request: Request) -> None:
     sides = {"framework": "left", "recipe": "left", "model": "left", "scale": "left", "precision": "left",
              "batch": "right", "done": "right", "note": "left"}  # fmt: skip
     columns = [(say(f"columns.{name}"), side) for name, side in sides.items()]
-    runs, device = len(plan.runs), say(f"plan.on_{place.machine.device}")
+    runs, device = len(plan.runs), place.machine.device.upper()
     table(say("plan.title", name=plan.spec.name, runs=runs, device=device), columns, rows)
     if absent:
         print(say("plan.no_recipes", models="; ".join(f"{who}: {', '.join(what)}" for who, what in absent.items())))

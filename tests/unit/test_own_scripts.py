@@ -82,11 +82,11 @@ def test_values_are_spelt_as_the_script_has_them_and_a_word_may_be_several_or_no
     assert "precision bf16" in found.refusal(replace(one, precision="bf16"))
 
 
-def test_torchrun_is_one_word_and_the_plain_interpreter_where_there_is_one_device(file):
-    found = recipe_of(file, old="torchrun --nproc-per-node {devices_per_node}", new="{torchrun}")
+def test_a_plan_on_npus_says_so(file, capsys):
+    file.write_text(MOON + 'devices = ["npu"]\n')
 
-    assert words(found)[:6] == ("{python}", "-m", "torch.distributed.run", "--nnodes", "2", "--node_rank")
-    assert words(found, replace(CASE, nodes=1, devices_per_node=1))[:2] == ("{python}", str(file.parent / "train.py"))
+    assert cli.main(["plan", "--spec", str(file), "--device", "npu", "--hosts", "n1:8", "--lang", "en"]) == Exit.DONE
+    assert "on NPU" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
