@@ -72,6 +72,7 @@ def test_the_value_comes_from_the_runs_that_had_the_machine_for_themselves_where
 
     assert (found.items_per_s.value, found.n, found.disturbed) == (value, n, disturbed)
     assert sum(run.counts or run.set_aside for run in found.measurements) == 5
+    assert beside([45.0, 101.0], (0,)).items_per_s.value == 101.0  # one run was planned, and made again
 
 
 @pytest.mark.parametrize("busy", [(), (1,), (0, 1, 2, 3, 4)])
