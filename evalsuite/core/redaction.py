@@ -78,7 +78,7 @@ def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     ]
     return tuple(
         _mark(before)
-        if (before.startswith("-") or "_" in before)
+        if (before.startswith("-") or "_" in before or redact(f"{before} {word}") != f"{before} {redact(word)}")
         and "=" not in before
         and is_secret_name(before)
         and not word.startswith("--")

@@ -65,9 +65,7 @@ def beside(values, busy, case=CASE, found=(BUSY,)):
     ("busy", "value", "n", "disturbed"),
     [((), 99.0, 5, False), ((4,), 99.5, 4, False), ((0, 1, 4), 98.5, 2, False), ((0, 1, 2, 4), 99.0, 5, True)],
 )
-def test_the_value_comes_from_the_runs_that_had_the_machine_for_themselves_where_there_are_two(
-    busy, value, n, disturbed
-):
+def test_the_value_comes_from_the_runs_that_had_the_machine_for_themselves(busy, value, n, disturbed):
     found = beside([101.0, 99.0, 100.0, 97.0, 60.0], busy)
 
     assert (found.items_per_s.value, found.n, found.disturbed) == (value, n, disturbed)
