@@ -38,9 +38,9 @@ def of(framework, speed, runs=FIVE, scale=(1, 1), origin="measured", unit="image
 
 
 def busy(evaluation, share):
-    """With other programs beside that share of the runs."""
+    """With other programs beside that share of the runs, or beside one of so many."""
     every = [run.run.id for row in evaluation.summaries for run in row.measurements]
-    some = set(every[: round(share * len(every))])
+    some = set(every[: round(share * len(every))] if share <= 1 else every[::share])
 
     def disturbed(run):
         found = (BusyMachine(others=0.4, where=run.run.id),) if run.run.id in some else ()
@@ -160,9 +160,10 @@ def test_no_sentence_of_a_scene_is_one_that_would_be_false_of_it(name, scene):
 
 
 def test_from_a_quarter_of_the_runs_on_the_machine_is_the_finding_with_what_holds_and_the_command():
-    few, many = (board.board(Book(evaluation=busy(synthetic.quick(), share)), SPOKEN) for share in (0.2, 0.5))
+    few, many, aside = (board.board(Book(evaluation=busy(synthetic.quick(), share)), SPOKEN) for share in (0.2, 0.5, 3))
 
     assert "Not decided (n = 3)" in text(few.finding) and few.again is None
+    assert "Not decided (n = 2)" in text(aside.finding) and aside.again is None  # two of each case remain, and tell it
     assert text(many.finding).startswith("This machine was busy: in 12 of 24 runs other programs took 40.0% of its CPU")
     assert many.finding.plain("zh").startswith("测量期间机器被占用：24 次运行中有 12 次")
     assert many.again == "evalsuite compare --profile quick" and many.beside is not None

@@ -421,11 +421,12 @@ def _lead(answer: Answer, words: Words) -> Rendered:
 def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Rendered, Rendered | None, str | None]:
     """One sentence, what belongs to it, and the command that would make it better."""
     shown = [sheet.chosen for sheet in sheets]
-    busy = [run for run in book.measurements if run.disturbed]
+    left = [run for run in book.measurements if not run.set_aside]
+    busy = [run for run in left if run.disturbed]
     tested = [table for table in shown if len(table.answer.ranked) > 1]
-    if busy and len(busy) >= BUSY_FROM * len(book.measurements):
-        others = [each.others for run in book.measurements for each in run.findings if isinstance(each, BusyMachine)]
-        counts = {"n": numbers.count(len(busy)), "all": numbers.count(len(book.measurements))}
+    if busy and len(busy) >= BUSY_FROM * len(left):
+        others = [each.others for run in left for each in run.findings if isinstance(each, BusyMachine)]
+        counts = {"n": numbers.count(len(busy)), "all": numbers.count(len(left))}
         taken = {"share": numbers.least_and_most(others, numbers.percent)} if others else {}
         said = words("board.busy" if others else "board.slowed", **counts, **taken)
         told = [table.sentence for table in tested if table.answer.known == "ahead"]
