@@ -105,7 +105,7 @@ def test_noise_without_a_trend_seldom_shows_a_fall(reports, fallen):
     ("last", "ended"),
     [
         (training(4, best=77.0), {}),
-        ([*SEEDS[4][:300], "loss: nan"], {}),
+        ([*SEEDS[4][:300], "loss:       nan"], {}),
         (SEEDS[4][:300], {"status": "timed_out", "exit_code": None}),  # survivors do not stand for it
     ],
 )

@@ -196,8 +196,8 @@ MOST_COUNTERS = 1000
 SHORTEST_ANCHOR = 6  # bytes; what is shorter occurs by chance
 # Loss nan (6.7e+00) · 'train_loss': nan · "loss": NaN · lm loss: INF; the best loss so far begins as inf
 _NAN_LOSS = re.compile(
-    rb"(?i)(?:loss[\w/-]{0,16}['\"]?[ \t:=(]{1,4}['\"]?nan|[\s{,|'\"](?<!best )(?<!min )(?:(?:train|lm)[ _])?loss"
-    rb"['\"]?[ \t:=(]{1,4}['\"]?[+-]?inf(?:inity)?)\b"
+    rb"(?i)(?:loss[\w/-]{0,16}['\"]?[ \t:=(]{1,16}['\"]?nan|[\s{,|'\"](?<!best )(?<!min )(?:(?:train|lm)[ _])?loss"
+    rb"['\"]?[ \t:=(]{1,16}['\"]?[+-]?inf(?:inity)?)\b"
 )
 # Resuming from checkpoint /ckpt/model.pt · resumed from epoch 3 · => loaded checkpoint 'checkpoint.pth.tar' (epoch 3)
 _RESUMED = re.compile(
