@@ -183,3 +183,11 @@ def test_losses_of_one_language_model_are_held_against_each_other_at_equal_token
     assert {n for n, row in enumerate(rows) if any(isinstance(each, LossesApart) for each in row.findings)} == apart
     assert {n for n, row in enumerate(rows) if row.grounds == "disputed"} == apart
     assert all(row.grounds == "clock" for row in few)
+
+
+def test_a_loss_of_zero_from_the_first_is_held_against_others_that_fall():
+    def row(name, level):
+        case, course = replace(CASE, framework=name), ((10, level), (120, level / 2))
+        return summary.summary(case, [measured(case, repeat, 10.0, course=course) for repeat in range(3)])
+
+    assert convergence.hold_together([row("zero", 0.0), row("honest", 2.0)])

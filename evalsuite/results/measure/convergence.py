@@ -192,7 +192,7 @@ def _apart(row: Summary, other: Summary) -> LossesApart | None:
     found = LossesApart(step=round(step), loss=ours, other=other.case.id, other_loss=theirs, where=row.case.id)
     if row.unit not in IN_SEQUENCES:
         begins = [statistics.fmean(course[0][1] for course in of) for of in courses]
-        own, fall = 1 - ours / begins[0], 1 - theirs / begins[1]
+        own, fall = (1 - end / begin if begin else 0.0 for end, begin in zip((ours, theirs), begins, strict=True))
         stands = row.trained != "trained" == other.trained and own < LossesApart.stands * fall
         return found if stands and data[0] and fall > LossesApart.falls else None
     if 1 in [len({*each}) for each in ends]:
