@@ -183,13 +183,6 @@ def test_coverage_of_the_range_is_exact_and_never_rounded_up(n, coverage):
     assert (interval.low, interval.high) == (1.0, float(n))
 
 
-def test_one_value_has_no_interval_and_efficiency_is_the_ratio_divided_by_the_ideal():
-    interval = statistics.median_with_range([250.0])
-    assert (interval.value, interval.low, interval.high, interval.coverage) == (250.0, None, None, None)
-
-    assert statistics.ratio_of_medians([150.0], [100.0], divisor=2.0).value == 0.75
-
-
 def test_bootstrap_interval_is_the_same_every_time_and_holds_the_ratio():
     runs, base = [190.0, 200.0, 210.0, 205.0, 195.0], [98.0, 100.0, 102.0, 101.0, 99.0]
 
