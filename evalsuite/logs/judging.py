@@ -52,9 +52,7 @@ COUNT_DEVICES = frozenset(
     {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
 )  # facts
 BEGINS_AGAIN = rules.BeginsAgain | rules.SeveralRuns
-UNLIKE = (
-    BEGINS_AGAIN | rules.SteepDrift | rules.LongStall | rules.RestDiffers
-)  # they may make a log no run of one speed
+UNLIKE = BEGINS_AGAIN | rules.SteepDrift | rules.LongStall | rules.RestDiffers  # not of one speed, perhaps
 _COUNTS = operator.attrgetter("rate", "items", "consumed", "global_batch", "steps_per_s")  # of a record
 FAR = 1.1  # times apart: then two clocks make a doubt
 POWER = 0.03  # how near to a power of two a factor is named so

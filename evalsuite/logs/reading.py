@@ -89,9 +89,7 @@ def read_file(
     less = counted and (denied or alone.unit in NO_ITEMS)
     if alone.throughput is None or alone.throughput.items_per_s is None or less:
         return found  # which says as much
-    unsaid = (
-        counted and devices and alone.throughput.method == RATES
-    )  # in steps: a rate of items is there, and not whose
+    unsaid = counted and devices and alone.throughput.method == RATES  # in steps: a rate of items is there, not whose
     why = Message("logs.log_whose") if unsaid else found.reason
     return replace(alone, status="doubtful", reason=join(Message("logs.answer_denied", why=why), alone.reason))
 

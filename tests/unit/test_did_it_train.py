@@ -72,12 +72,7 @@ def lines_of(form, every, repeat=0, speed=1.0, reports=150, **said):
             "norm": f"{chance.gauss(2, 0.3):.4f}",
         }
         told |= {"rate": "6.000000e-05", "samples": 8 * step, "tokens": 65536 * step, **said}
-        counted = {
-            "own": round(8192 / took_s),
-            "all": round(65536 / took_s),
-            "took_s": took_s,
-            "took_ms": 1000 * took_s,
-        }
+        counted = {"own": round(8192 / took_s), "all": round(65536 / took_s), "took_s": took_s, "took_ms": 1e3 * took_s}
         passed = round((at - began).total_seconds() + took_s * every)
         bar = {
             "clock": f"{passed // 60:02d}:{passed % 60:02d}",

@@ -159,11 +159,7 @@ def test_what_is_no_log_file_is_said_and_not_raised(tmp_path):
 
 
 words = st.sampled_from(
-    [
-        line.sample
-        for known in DIALECTS.values()
-        for line in (*known.step, *known.final, *known.evaluation, *known.facts)
-    ]
+    [line.sample for of in DIALECTS.values() for line in (*of.step, *of.final, *of.evaluation, *of.facts)]
 )
 noise = (
     st.binary(max_size=60) | words | st.sampled_from([b"\n", b"\r", b"\r\n", b"\x1b[32m", b"[1,0]<stdout>:", b"nan"])

@@ -33,13 +33,14 @@ def test_a_shape_that_the_user_accepts_is_no_longer_doubted(toy, capsys):
 AROUND = [
     "[{n:06}] loss={loss} ({s:.3f} sec/step)", "Step {n}: loss={loss}, time per 10 iters: {ten:.2f} sec",
     "[10:{m:02}:00] train | step {n} | loss {loss} | {s} s/it\n[10:{m:02}:00] valid | step {n} | loss 2 | 0.2 s/it",
+    "2024-08-23 10:{m:02}:{t:02},000 [INFO] Epoch and iter 28 {n} Loss {loss} Time {ten:.2f}",
     "Train Epoch {n}: 100%|██████████| 9/9 [00:04<00:00,  2.00it/s, Loss={loss:.3f}]",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("report", AROUND)
-def test_the_time_of_a_step_is_found_whatever_stands_around_it(tmp_path, report):
-    log = "\n".join(report.format(n=10 * m, loss=2.5 - m / 99, s=0.5, ten=5.0, m=m // 12) for m in range(1, 99))
+@pytest.mark.parametrize("line", AROUND)
+def test_the_time_of_a_step_is_found_whatever_stands_around_it(tmp_path, line):
+    log = "\n".join(line.format(n=10 * m, loss=3 - m / 99, s=0.5, ten=5, m=m // 12, t=m * 5 % 60) for m in range(1, 99))
 
     assert value(read(tmp_path, "Batch size: 32\n" + log)) == pytest.approx(64, rel=0.02)
 

@@ -127,9 +127,7 @@ _FINAL = (
         rb"train_samples_per_second +=\s+(?P<rate>%b)" % _NUMBER,
         b"[INFO|trainer_pt_utils.py:912] 2021-05-25 06:53:45,862 >>   train_samples_per_second =      1.088",
         "huggingface/transformers@2cda12cbf6:src/transformers/trainer_pt_utils.py, log_metrics()",
-        fields=lambda match: (
-            None if b"'train_samples_per_second'" in match.string[: match.start()] else match.groupdict()
-        ),
+        fields=lambda m: None if b"'train_samples_per_second'" in m.string[: m.start()] else m.groupdict(),
     )
     + line(
         rb'"train_samples_per_second": (?P<rate>%b)' % _NUMBER,

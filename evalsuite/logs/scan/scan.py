@@ -159,9 +159,7 @@ def find_failure(chunks: Iterable[Chunk], dialect: Dialect | None = None) -> Fai
                 continue
             text, first = text[begin:], first + text.count(b"\n", 0, begin)
         numbered = enumerate(text.split(b"\n"), first)
-        quiet += [
-            (number, part[:LINE_LOOKED_AT]) for number, each in numbered for part in each.split(b"\r") if part.strip()
-        ]
+        quiet += [(at, part[:LINE_LOOKED_AT]) for at, each in numbered for part in each.split(b"\r") if part.strip()]
     if not quiet:
         return None
     exceptions, whole = list(_exceptions(quiet)), b"\n".join(text for _, text in quiet)
@@ -235,9 +233,7 @@ _EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iter
 def _ranks() -> list[dict[str, "re.Pattern[bytes]"]]:
     """Compiled at the first use: many logs have no lines after their training."""
     ranks = paths.read_data("failures.toml")["rank"]
-    return [
-        {kind: re.compile("|".join(parts).encode(), re.MULTILINE) for kind, parts in rank.items()} for rank in ranks
-    ]
+    return [{kind: re.compile("|".join(of).encode(), re.MULTILINE) for kind, of in rank.items()} for rank in ranks]
 
 
 def _first(lines: list[tuple[int, bytes]], kind: str, pattern: "re.Pattern[bytes]") -> Failure | None:

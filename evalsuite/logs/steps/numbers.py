@@ -187,12 +187,8 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
         return sole if sole.throughput else numbers
     stated = not given.case and known.batch_per_device is not None and not any(run.arrivals)
     denied = numbers.throughput and (numbers.throughput.findings or numbers.final)
-    if (
-        stated
-        and denied
-        and run.said.keys().isdisjoint(("batch_per_device", "global_batch"))
-        and (doubt := _batch_doubt(numbers))
-    ):
+    unsaid = run.said.keys().isdisjoint(("batch_per_device", "global_batch"))
+    if stated and denied and unsaid and (doubt := _batch_doubt(numbers)):
         printed_alone = compute_numbers(run, replace(known, batch_per_device=None))
         if printed_alone.throughput or printed_alone.final:
             return replace(printed_alone, findings=(doubt, *printed_alone.findings))

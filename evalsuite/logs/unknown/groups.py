@@ -6,7 +6,7 @@ What it finds becomes a `Dialect` of this log alone, so that records, windows an
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -43,6 +43,7 @@ _FORM = (
 )
 _EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
 _OF_EPOCHS = rb"(?i:\bepoch)\W{0,3}\d+ ?/ ?\d+"  # who counts so trains
+_STATED = re.compile(rb"(?i)\b(?:(?:n|num|max)_)?epochs?['\"]?(?: ?[=:]|,) ?(\d+)\b(?! ?/)")
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
 _SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
 _OTHER_TIME = re.compile(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until")  # before one that is no stamp
@@ -133,16 +134,23 @@ def _groups_of(sampled: Lines) -> list[Group]:
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
     grouped = [_group(key, lines, trains) for key, lines in often]
     grouped = [_refuse_alike(group, grouped) for group in grouped]
+    stated = {match[1] for _, text in sampled for match in _STATED.finditer(text)}
+    grouped = [replace(of, dialect=None, lacks=_EPOCHS) if _is_of_epochs(of, stated) else of for of in grouped]
     rated = [(group.dialect.scope, group.roles["rate"]) for group in grouped if group.dialect and "rate" in group.roles]
     each = {words.PER_DEVICE.sub("", label) for scope, label in rated if scope == "per_device"}
     for place, group in enumerate(grouped):
-        if (
-            group.dialect and group.dialect.scope == "unstated" and group.roles.get("rate") in each
-        ):  # of one is beside it
+        if group.dialect and group.dialect.scope == "unstated" and group.roles.get("rate") in each:  # of one
             group = replace(group, dialect=replace(group.dialect, scope="global"))
         grouped[place] = replace(group, doubt=Message("logs.shape_bars_alone")) if alone else group
     grouped.sort(key=lambda group: -group.count * group.weight * (ENDED if group.last < LATE * ends else 1))
     return sorted(grouped, key=lambda group: (group.remote, group.per_epoch))
+
+
+def _is_of_epochs(group: Group, stated: Container[bytes]) -> bool:
+    """Net[ 8/50] where the arguments say epochs=50"""
+    share = re.search(rb"\d ?/ ?(\d+)", group.text.encode())
+    named = words.COUNTER.search(group.roles.get("step", "step")) or "epoch" in group.roles
+    return share is not None and share[1] in stated and not named and _bar(group.text.encode()) is None
 
 
 def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
@@ -156,11 +164,8 @@ def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
     found = [each.text.encode() for each in rest if is_bar or each.lacks == _OTHER_WORK]
     alike = [each for each in found if step.compiled.search(each)]
     match = None if is_bar or step.pattern.startswith(b"(?m)") else step.compiled.search(text)
-    if (
-        alike
-        and match
-        and (own := {*words.WORD.findall(text[: match.start()])}.difference(*map(words.WORD.findall, alike)))
-    ):
+    before = words.WORD.findall(text[: match.start()]) if match else []
+    if alike and (own := {*before}.difference(*map(words.WORD.findall, alike))):
         begin = max(own, key=len)  # [10:00:05] train | step 10, and valid | step 10
         step = replace(step, pattern=begin + rb"[^\r\n]*?" + step.pattern)
         return replace(group, dialect=replace(group.dialect, step=(step,)))
@@ -213,9 +218,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     rated = "rate" in group.roles
     timed = "step" in group.roles and (rated or (trains and "steps_per_s" in group.roles))
     timed |= rated and "epoch" in group.roles
-    timed |= trains and not {"rate", "seconds"}.isdisjoint(
-        group.roles
-    )  # the only number of a line, where one has a loss
+    timed |= trains and bool({"rate", "seconds"} & group.roles.keys())  # the only number, where one has a loss
     counted = is_bar and re.search(_OF_EPOCHS, text)
     if not training and not ((trains or counted) and counts) and (is_bar or not timed):
         return replace(group, dialect=None, lacks=_NO_TRAINING)
@@ -239,10 +242,8 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     epoch = next((form for form in begins if re.search(form, first["desc"])), None)
     if not epoch and re.search(rb"(?i)\bepochs?\W*$", first["desc"]):
         return replace(group, lacks=_EPOCHS)
-    if (
-        len({(bar["n"], epoch and (match := re.search(epoch, bar["desc"])) and match[0]) for bar in bars})
-        < roles.FEWEST
-    ):
+    places = {(bar["n"], epoch and (match := re.search(epoch, bar["desc"])) and match[0]) for bar in bars}
+    if len(places) < roles.FEWEST:
         return replace(group, lacks=_NO_COUNTER)
     name = first["desc"].strip(b" :\0").split()[:1]
     begin = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" if name and name[0].isalpha() and not epoch else b""
@@ -308,7 +309,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     found = _find_clock(texts, roles.columns_of(texts, names))
     stamps, columns, chosen = found.stamps, found.columns, found.chosen
     bare = chosen.keys() == {"epoch"} and not any(roles.rates_of(columns))
-    if per_epoch := bare and {b - a for a, b in pairwise(roles.values_of(chosen["epoch"]))} == {1.0}:
+    apart = [b - a for a, b in pairwise(roles.values_of(chosen["epoch"]))] if bare else []
+    if per_epoch := min(apart, default=0.0) == 1.0:
         chosen = {"step": chosen["epoch"]}
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
@@ -316,7 +318,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
-    if stamped and timed == "seconds" and "step" in chosen and roles.scatter(chosen["seconds"], chosen["step"]):
+    if stamped and timed == "seconds" and "step" in chosen and roles.scatter(chosen["seconds"], chosen["step"], stamps):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
     named = {**chosen, "epoch": chosen["step"]} if per_epoch else chosen
@@ -353,7 +355,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
         return replace(clocked, lacks=_UNCLEAR)
     made = replace(made, per_epoch=per_epoch, epochs_are_steps=per_epoch)
     whole = coarse or timed == "elapsed whole"
-    made = replace(made, clock_s=float(whole), trust_stamps=not coarse)
+    made = replace(made, clock_s=float(whole), trust_stamps=not (coarse or (per_epoch and timed == "report_s")))
     made = replace(made, averaging="cumulative") if whole else made
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds"))
 

@@ -12,6 +12,7 @@ from evalsuite.contracts.dialect import NO_ITEMS, Scope
 from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 
+HOUR_S, DAY_S, LATE = 3600, 86_400, 100  # since the start no report is so many times as late as the later are apart
 FEWEST = 3  # lines that make a group
 MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
@@ -19,7 +20,7 @@ AGREES = 0.1  # with the stamps
 SCATTER = 1.5  # of the ninth tenth of a column over the first
 LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
 MEANT = 0.3  # how far a running mean may be from that of like steps
-REGULAR = 0.5  # of the counter's steps are the usual one
+REGULAR, NEARLY_ALL = 0.5, 0.9  # of the counter's steps are the usual one
 
 _NUMBER = re.compile(rb"%b|%b" % (words.DURATION, words.NUMBER))
 _MEAN = re.compile("avg|average|mean")
@@ -74,13 +75,15 @@ def _is_whole(column: Sequence[Slot]) -> bool:
     return all(re.fullmatch(rb"[\d,_]+", slot.text) is not None for slot in column)
 
 
-def scatter(column: Column, counter: Column) -> bool:
-    """As figures of single steps do, between which many others lie; the first of an epoch may be of fewer steps."""
-    usual = usual_interval(counter)
-    steps = [0.0, *_differences(counter)]
-    alike = [value for value, step in zip(values_of(column), steps, strict=False) if step == usual]
+def scatter(column: Column, counter: Column, stamps: Sequence[float]) -> bool:
+    """As figures of single steps do, between others, and as stamps deny; the first of an epoch may be of fewer."""
+    usual, steps = usual_interval(counter), _differences(counter)
+    values = [value * column[0].unit_s for value in values_of(column)[1:]]
+    gaps = [after - before for before, after in pairwise(stamps)]
+    told = [abs(s * n - gap) < AGREES * gap for s, n, gap in zip(values, steps, gaps, strict=True)]
+    alike = [value for value, step in zip(values, steps, strict=True) if step == usual]
     low, *_, high = statistics.quantiles(alike, n=10) if len(alike) >= FEWEST else (1.0, 1.0)
-    return high > SCATTER * low
+    return high > SCATTER * low and sum(told) <= NEARLY_ALL * len(told)
 
 
 def is_coarse(column: Sequence[Slot]) -> bool:
@@ -153,11 +156,8 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         if is_range:
             continue
         percent = place + 1 < len(ordered) and ordered[place + 1][0].tail[:2] == b"%)"  # (40000 53%), 12800/60000 (21%)
-        share = (
-            second
-            or (percent and slot.tail.strip() == b"")
-            or bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
-        )
+        share = second or (percent and slot.tail.strip() == b"")
+        share |= bool(re.match(rb"\s?(?:/|of )\s?\d|\s?/\s*$", slot.tail))
         named = was_range or bool(words.COUNTER.search(slot.label))
         named |= not slot.label and bool(words.COUNTER.fullmatch(slot.unit))  # | 0161666 updates |
         bare = not slot.label and (place == 0 or slot.lead.rstrip().endswith((b"[", b",")))  # 1278: 3.23 · [0, 1934]
@@ -167,7 +167,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         falls, rising = sum(step < 0 for step in steps), [step for step in steps if step > 0]
         usual, often = Counter(rising).most_common(1)[0] if rising else (0.0, 0)
         told = epochs is not None and all(
-            new > 0 for new, step in zip(_differences(epochs), steps, strict=True) if step < 0
+            new > 0 for new, by in zip(_differences(epochs), steps, strict=True) if by < 0
         )
         most = MOST_STEPS if falls or usual % ROUND else 10 * MOST_STEPS
         if usual > most or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told:
@@ -175,11 +175,9 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         of = ordered[place + 1] if share and not second and place + 1 < len(ordered) else []
         ends = [before for before, after in pairwise(values_of(column)) if after < before]
         filled = all(end > whole / 2 for whole in values_of(of)[:1] for end in ends)  # no improve 1/10
-        if (
-            (falls > len(steps) / 4 and not told)
-            or len(rising) < (FEWEST if falls else 1)
-            or (not named and not filled)
-        ):
+        few = len(rising) < (FEWEST if falls else 1) or (falls > len(steps) / 4 and not told)
+        few |= falls > 0 and any(whole < FEWEST for whole in values_of(of)[:1])  # as much begins as trains
+        if few or not (named or filled):
             continue
         if not falls or often >= REGULAR * len(rising):
             counters.append((2 * named + share, -place, falls > 0, column))
@@ -339,6 +337,14 @@ def _find_agreeing(
     return (name, named[at]) if denied and apart[name, at] < AGREES else None
 
 
+def _is_of_day(slot: Slot, values: list[float], counts: list[float]) -> bool:
+    """[10:00] step 5, for a first report late · 22:00:47 beside step 440, four seconds after step 420"""
+    heads = not slot.label and len(slot.lead.rpartition(b"\n")[2]) <= 1
+    told = bool(counts and values) and HOUR_S < values[0] < DAY_S
+    late = told and values[0] * (counts[-1] - counts[0]) > LATE * (values[-1] - values[0]) * counts[0]
+    return late or (heads and slot.text.count(b":") == 1 and values[:1] > [60.0])
+
+
 def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None) -> str:
     """Its kind; "" if none was found; unclear: of one step, or since the line before?"""
     counter = chosen.get("step", [])
@@ -371,8 +377,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
         alone = not slot.label and "rate" not in chosen and passed
         is_loss = words.COST.search(slot.label) and slot.unit not in words.UNIT_S
-        heads = not slot.label and len(slot.lead.rpartition(b"\n")[2]) <= 1  # [10:00] step 5, for a first report late
-        of_day = heads and slot.text.count(b":") == 1 and values[:1] > [60.0]
+        of_day = slot.clock and _is_of_day(slot, values, values_of(counter))
         if is_loss or of_day or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
             continue
         if _rises(column) or (counter and _rises_in_epochs(column, counter)):

@@ -42,9 +42,7 @@ _SPELT = [rf"(?<!\w){word}(?!\w)" if word < "\u1000" else re.escape(word) for wo
 _FOREIGN = re.compile("(?i)" + "|".join(sorted(_SPELT, key=len, reverse=True)))
 ITEMS, SHORT = _WORDS["items"], _WORDS["short"]
 UNIT_S = {unit: float(seconds) for seconds, units in _WORDS["unit_s"].items() for unit in units.split()}
-EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (
-    re.compile(f"(?i){words}".encode()) for words in _WORDS["line"].values()
-)
+EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (re.compile(f"(?i){of}".encode()) for of in _WORDS["line"].values())
 LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
 _LABELS = map(re.compile, _WORDS["label"].values())
 COST, COUNTER, REPEATED, EPOCH, TIME, PART, WHOLE, SPEED, CONSUMED, PER_STEP, STAMP = _LABELS
@@ -149,8 +147,10 @@ def slots(text: bytes) -> list[Slot]:
     parts: list[Slot] = []
     carried = label(translate(between[0]))
     for place, (token, lead, tail) in enumerate(zip(tokens, between, between[1:], strict=False), 1):
-        named = carried
+        two = re.fullmatch(r"(.*epoch) and (\w+)", carried)  # Epoch and iter 28 1899
+        named = two[1] if two else carried
         unit, carried = _divide(translate(tail), named, last=place == len(tokens))
+        carried = carried or (two[2] if two else "")
         if lead.endswith((_NTH, _NTH + b" ")):  # 第 3/10 轮
             named = unit or _divide(translate(between[min(place + 1, len(tokens))]), "", last=False)[0]
         parts.append(Slot(label=named, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start()))
@@ -159,9 +159,7 @@ def slots(text: bytes) -> list[Slot]:
 
 @functools.lru_cache(maxsize=1024)
 def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
-    between = re.sub(
-        rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between
-    )  # Time (mins): 3.2
+    between = re.sub(rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between)  # (min)
     between = re.sub(rb"(?<=[A-Za-z]) *([:=]) *[\[(]?\s*$", rb"\1 ", between)  # Epoch: [109] · iteration:   100
     parts = re.split(rb"[,;|\t\n\0\]\[(){}]+|  +", between, maxsplit=1)
     head = parts[0]
