@@ -91,12 +91,14 @@ function recounted(shown, more, runs, proof, notes) {
 function hashOf(runs) {
   const hash = runs[(runs.length - 1) >> 1]?.hash;
   if (!/^[0-9a-f]{64}$/.test(hash)) return []; // not recorded
-  return [element("p", { class: "drawer-hash" }, [word("reproduction.sha"), " ", element("code", { class: "sha" }, [hash])])];
+  const code = element("code", { class: "sha" }, [hash]);
+  return [element("p", { class: "drawer-hash" }, [word("reproduction.sha"), " ", code])];
 }
 
 /* The command that makes its series again on any machine, where evalsuite ran it; else the one of the case. */
 function commandOf(receipt) {
-  const shown = one(".code code", seriesOf(receipt)) ?? one(".case-commands:not(.case-proof, .case-notes) code", receipt);
+  const own = ".case-commands:not(.case-proof, .case-notes) code";
+  const shown = one(".code code", seriesOf(receipt)) ?? one(own, receipt);
   if (!shown) return [];
   const code = element("code", { translate: "no" }, [shown.textContent]);
   const box = element("div", { class: "code" }, [element("pre", { tabindex: "0" }, [code])]);

@@ -144,7 +144,7 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
             alike.append(stream)
         else:
             for number, (one, two) in enumerate(zip(copy_of, stream, strict=False)):
-                copy_of[number] = one._replace(gap=True) if two.gap and not one.gap else one
+                copy_of[number] = one._replace(gap=one.gap or two.gap, loss=two.loss if one.loss is None else one.loss)
     return [stream for alike in kept.values() for stream in alike]
 
 
@@ -157,6 +157,7 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
         return False
     return all(
         _printed(one) == _printed(two)
+        and (one.loss == two.loss or None in (one.loss, two.loss))
         and (not at_once or one.stamp_s == two.stamp_s or abs((one.stamp_s or 0) - (two.stamp_s or 0)) <= AT_ONCE_S)
         for one, two in zip(stream, other, strict=False)
     )
@@ -164,4 +165,4 @@ def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
 
 def _printed(record: Record) -> tuple[object, ...]:
     times = record.step_s, record.report_s, record.mean_s, record.elapsed_s
-    return (place(record), record.rate, *times, record.loss)
+    return (place(record), record.rate, *times)

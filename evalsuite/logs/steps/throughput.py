@@ -131,19 +131,23 @@ def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]
         findings.append(rules.ArrivalsBursty(together=together, lines=lines))
     timing = Timing(span=joined, method=ARRIVALS) if joined else None
     known = timing is not None and len(timing.seconds) >= 2 and timing.value is not None  # one gap may be anything
-    ticks = _in_ticks([gap for _, gap in timing.seconds if gap], together) if timing and known else None
+    sizes = {step.steps for step in joined.reports[1:-1]} if joined and together else set()
+    ticks = _in_ticks([gap for _, gap in timing.seconds if gap], sizes) if timing and known else None
     findings += [ticks] if ticks else []
     return timing if known and not ticks else None
 
 
-def _in_ticks(told: Sequence[float], together: int) -> rules.ArrivalsInTicks | None:
-    """Are all gaps once or several times the same, and the window few of them? Then a launcher passed the lines on."""
+def _in_ticks(told: Sequence[float], sizes: set[int]) -> rules.ArrivalsInTicks | None:
+    """Are all gaps once or several times the same, and the window few of them? Then a launcher passed the lines on.
+
+    *sizes*: steps of a write, where several lines came together; a buffer has the same number in each.
+    """
     total_s = math.fsum(told)
     gaps = [gap for gap in told if gap > BURST_SHARE * total_s / len(told)]
     counts = [round(gap / least) for least in [min(gaps)] for gap in gaps]
     tick_s, several = total_s / sum(counts), sum(count > 1 for count in counts)
     off_s = max(abs(gap - count * tick_s) for gap, count in zip(gaps, counts, strict=True))
-    even = not together and not FEWEST_REPORTS <= several <= len(gaps) - FEWEST_REPORTS  # as steps may be
+    even = len(sizes) == 1 < max(sizes) if sizes else not FEWEST_REPORTS <= several <= len(gaps) - FEWEST_REPORTS
     fine = even or off_s > min(LATE_S, OFF * tick_s) or tick_s / total_s <= rules.ArrivalsInTicks.limit
     return None if fine else rules.ArrivalsInTicks(tick=tick_s, share=tick_s / total_s)
 
