@@ -78,10 +78,10 @@ def redact_words(line: Sequence[str]) -> tuple[str, ...]:
     ]
     return tuple(
         _mark(before)
-        if (before.startswith("-") or "_" in before or redact(f"{before} {word}") != f"{before} {redact(word)}")
+        if is_secret_name(before)
         and "=" not in before
-        and is_secret_name(before)
         and not word.startswith("--")
+        and (before.startswith("-") or "_" in before or redact(f"{before} {word}") != f"{before} {redact(word)}")
         else redact(word)
         for before, word in zip(("", *line), line, strict=False)
     )
