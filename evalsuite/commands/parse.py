@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 Read = Callable[[Path], Row]
 READ_BY = ("dialect", "scope", "shape", "steps_per_report")
-COUNTS = {"sequence_length": "8192", "accumulation": "8", "tp": "2"}  # with an example
-COUNTS |= {"images_per_sequence": "1", "tokens_per_image": "256"}
-SAID = (*READ_BY, *COUNTS, "precision", "rule", "trained", "tower", "recompute")  # these of a --model
+COUNTS = {"sequence_length": "8192", "accumulation": "8", "tp": "2", "tokens_per_image": "256"}  # with an example
+MAY_BE_NONE = {"images_per_sequence": "1"}  # likewise, from 0 on
+SAID = (*READ_BY, *COUNTS, *MAY_BE_NONE, "precision", "rule", "trained", "tower", "recompute")  # these of a --model
 VALUES = (("trained", "lora"), ("tower", "frozen"), ("recompute", "full"))  # those that there are
 WORTH_FORKING_BYTES = 16 << 20  # below, starting processes takes longer than reading
 
@@ -112,7 +112,8 @@ def _read_said(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[s
     if wrong := next((name for name in said if name not in known), None):
         raise EvalsuiteError.of("commands.parse_set", name=wrong, names=", ".join(known))
     fits = {
-        **{f"{key}={such}": user_facts.is_whole(said.get(key, such), key[:3] != "ima") for key, such in COUNTS.items()},
+        **{f"{key}={such}": user_facts.is_whole(said.get(key, such), least=1) for key, such in COUNTS.items()},
+        **{f"{key}={such}": user_facts.is_whole(said.get(key, such), least=0) for key, such in MAY_BE_NONE.items()},
         "precision=bf16": stated_facts.said_precision(said.get("precision", "bf16")),
         **{f"{name}={value}": said.get(name, value) == value for name, value in VALUES},
     }
