@@ -122,7 +122,7 @@ class Reading:
             return Message("logs.sure_printed")
         if measured.implied_batch and sure == "one clock":
             unit = measured.unit.partition("/")[0]
-            return Message("logs.sure_implied", batch=measured.implied_batch, unit=unit)
+            return Message("logs.sure_implied", batch=float(f"{measured.implied_batch:.3g}"), unit=unit)
         within = math.inf if measured.method in CLOCKS or measured.stamps_within is None else measured.stamps_within
         name = _FIGURE[STAMPS if within <= rules.PrintedOnly.limit else measured.method]
         if sure == "two clocks agree":
