@@ -32,7 +32,7 @@ class Row(NamedTuple):
 def rows(table: str) -> dict[str, Row]:
     written = tomllib.loads((LOGS / "tables" / f"{table}.toml").read_text(encoding="utf-8"))
     logs: dict[str, bytes] = {}
-    for name, row in written.items():
+    for name, row in sorted(written.items(), key=lambda pair: "log_of" in pair[1]):
         logs[name] = _log({"file": f"{name}.log", **row}, logs)
     return {
         name: Row(logs[name], _given(row.get("given", {})), _expected(row["expected"])) for name, row in written.items()
@@ -40,7 +40,11 @@ def rows(table: str) -> dict[str, Row]:
 
 
 def _log(row: dict[str, Any], others: dict[str, bytes]) -> bytes:
-    if "log_of" in row:
+    if "each" in row:  # one line, again and again
+        line = TEMPLATES.from_string(row["line"])
+        log = "".join(f"{line.render(n=n)}\n" for n in range(*row["each"])).encode()
+        log = row.get("head", "").encode() + log
+    elif "log_of" in row:
         log = others[row["log_of"]]
     elif "log" not in row:
         log = row.get("head", "").encode() + (LOGS / row["file"]).read_bytes()

@@ -69,7 +69,8 @@ def _of_lines(numbers: Numbers, value: Clock, texts: Sequence[tuple[Record, byte
     from evalsuite.logs.unknown import roles, words  # slow, and few lines print more than their dialect reads
 
     columns = roles.columns_of([text for _, text in texts])
-    rates = [(each, statistics.median(roles.values_of(each.column)) * each.kilo) for each in roles.rates_of(columns)]
+    found = (each for each in roles.rates_of(columns) if each.kilo > 0)
+    rates = [(each, statistics.median(roles.values_of(each.column)) * each.kilo) for each in found]
     read = {each for record, _ in texts for each in (record.rate, record.steps_per_s) if each}
     own = [rate for rate, per_s in rates if any(math.isclose(each, per_s, rel_tol=OWN) for each in read)]
     names, devices = {rate.name for rate in own}, numbers.facts.devices

@@ -8,29 +8,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from evalsuite.core import paths
 from evalsuite.logs.text.logfile import Unreadable, chunks
 
 HEAD_BYTES = 1 << 18  # scripts print their options before they train
-# Namespace(arch='resnet50', batch_size=256, amp=True, max_grad_norm=None)
-_NAMESPACE = re.compile(rb"\bNamespace\((.{0,20000})\)")
-_MEMBER = re.compile(r"""\b([A-Za-z]\w*)=('[^']*'|"[^"]*"|\[\w+\]|[^,()\[\]{}\s]+)(?=,|$)""")
-#   optimizer ....................................... adam
-_DOTTED = re.compile(rb"(?m)^(?:\S+: ?)?\s*([a-z]\w*) \.{3,} ?(\S+)\s*$")
-# gradient_clipping = 0.0
-_LISTED = re.compile(rb"(?m)^([a-z]\w*) = (\S+)\s*$")
-# workload: framework=pytorch precision=fp32 image_size=64 threads=1
-_PAIRED = re.compile(rb"(?m)^[^(\n]*(?: [a-z]\w*=[^\s=(]+){3}[^(\n]*$")
-_PAIR = re.compile(r"(?<!\S)([a-z]\w*)=([^\s=,;]+)[,;]?(?!\S)")
-# node7:3141:3150 [0] NCCL INFO … · hostname: node7 · SLURMD_NODENAME=node7
-_HOST = re.compile(
-    rb"(?m)^(?:\[\d+\] ?)?([\w.-]+):\d+:\d+ \[\d+\] NCCL INFO"
-    rb"|(?i:\b(?:host ?name|nodename|node_name)\b|SLURMD_NODENAME)['\"]? ?[:=] ?['\"]?([a-z][\w.-]*)"
-)
-#   precision: bf16 · {"arch": "resnet18", "batch_size": 64}
-_COLON = re.compile(rb"(?:^\s*|[{,] ?)[\"']?([a-z]\w*)[\"']?: ?[\"']?([\w./-]+)[\"']?(?=[,}]|\s*$)", re.MULTILINE)
-# + python main.py --arch resnet50 --resolution 128 · … is skipped (--dry-run)
-_COMMAND = re.compile(rb"(?m)^.*\.py\b.*$|\( *--[^()\n]+\)")
-_OPTION = re.compile(rb"(?:^|[ (])--([a-z][\w-]*)(?:[= ]([\w./][\w./-]*)|(?=[\s)]|$))")
+_LINES, _PAIRS = paths.read_data("log_words.toml")["options"].values()
+_NAMESPACE, _DOTTED, _LISTED, _PAIRED, _HOST, _COLON, _COMMAND, _OPTION = (re.compile(of.encode()) for of in _LINES)
+_MEMBER, _PAIR = map(re.compile, _PAIRS)
 _OFF, _ON = ("False", "None", "false", "none", "null"), ("True", "true")
 
 

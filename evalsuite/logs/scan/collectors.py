@@ -35,28 +35,6 @@ _OF_JOB = frozenset(
 _ALIKE = {"total": "all", "mesh": "devices"}  # where a dialect does not tell them apart
 DEVICES = frozenset({"devices", "world_size", "listed_devices", "devices_per_node"})  # facts that count them
 _BATCHES = frozenset({"batch_per_device", "global_batch", "reduced_batch"})
-# dp_replicate=1, dp_shard=8, cp=1, tp=1, pp=1: an expert's devices are among these
-_MESH = re.compile(
-    rb"\b(?:pp=%b, )?dp_replicate[=:] ?%b, dp_shard[=:] ?%b, cp[=:] ?%b, tp[=:] ?%b(?:, pp[=:] ?%b)?"
-    % ((rb"(\d{1,9})",) * 6)
-)
-# Using GPUs 0, 1 · gpu device = 0 · CUDA_VISIBLE_DEVICES: [0,1] (= of a launcher may be of one process)
-# n_gpu: 1, distributed training: False · Using 2 GPUs · Training on 2 GPUs · gpu_ids='0,1' · GPUS: (0,)
-_LISTED = re.compile(
-    rb"(?i)\b(?:(?:using gpus|gpu[_ ]?ids|gpu device)[ =:]{1,3}|cuda_visible_devices: |gpus ?: (?=[\[(]))[\[('\"]*"
-    rb"(\d+(?:, ?\d+)*),?(?=[\])\s'\"]|, [a-z]|$)"
-    rb"|\b(?:n_gpu: (?=\d+, distributed training: False)|(?:using|use|train(?:ing)? (?:on|with)) (?=\d+ gpus?\b))(\d+)"
-)
-_IN_TOKENS = re.compile(rb"(?i)batch[_ ]type['\"]?[ \t]*[:=][ \t]*['\"]?(?:token|word)")
-# facebookresearch/mae@efb2a8062c:main_pretrain.py, whose forks print both: the batches of all devices in the lower
-_OF_ITERATION = re.compile(rb"accumulate grad iterations: (\d{1,9})\s+effective batch size: (\d{1,9})")
-_OF_LOGGER = re.compile(rb"^\[[\d/: -]+\] \w+ INFO: ")  # [2022/10/07 21:46:27] ppcls INFO:             batch_size : 256
-_OF_EVALUATION = re.compile(rb"(?i)\s*(?:test\w*|val\w*|eval\w*) ?:\s*")
-_BETWEEN = r"['\"]?(?:[ \t]{0,24}(?:[:=|]|│|：)[ \t]{0,12}|(?<=[a-z])[ \t]{1,24}|(?<=\d)/|, \"value\": | \.{3,} ?)"
-_BEFORE = r"(?:(?<![A-Za-z_] )|(?<=info )|(?<=using )|(?<=with )|(?<=the )|(?<=with a ))"  # no "eval batch size"
-_TRANSLATION = r"(?:[ \t]?/[ \t]?(?=[^\x00-\x7f])[^\r\n:=]{1,90})?"
-_VALUE = r"(?P<product>(?:\d+ ?(?:[x*]|×) ?)+\d+ ?= ?)?(?P<value>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w.,]*\d)(?!\.\w)"
-_EACH = re.compile(rb"(?i) ?(?:/|\(?per[ -]|on each )(?:gpu|device|card|rank|worker|replica|process|chip)")
 _PARTLY = frozenset({"parts", "effective", "all", "train", "bare"})  # what a product makes a total
 
 
@@ -68,20 +46,25 @@ def _forms(of: str) -> Sequence[tuple[str, "re.Pattern[bytes]"]]:
 
 
 @cache
+def _fact(of: str) -> "re.Pattern[bytes]":
+    return re.compile(f"(?i){paths.read_data('log_words.toml')['fact'][of]}".encode())
+
+
+@cache
 def _spelling() -> "re.Pattern[bytes]":
-    kinds = paths.read_data("log_words.toml")["spelling"]
+    kinds, around = (paths.read_data("log_words.toml")[of] for of in ("spelling", "around"))
     names = ["|".join(kind["names"]).replace(" ", "[_. -]") for kind in kinds]
-    before = [kind.get("before", _BEFORE) for kind in kinds]
+    before = [kind.get("before", around["before"]) for kind in kinds]
     named = [f"{lead}(?P<{kind['kind']}>{name})" for kind, name, lead in zip(kinds, names, before, strict=True)]
-    return re.compile(rf"(?i)(?<![\w-])(?:--)?(?:{'|'.join(named)}){_TRANSLATION}{_BETWEEN}{_VALUE}".encode())
+    return re.compile(f"(?i){around['lead']}(?:{'|'.join(named)}){around['behind']}".encode())
 
 
 def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
     low = text.lower()
     seen = b"\n".join({*low.translate(None, b"0123456789").split(b"\n")})  # most are alike; no word has a digit
-    untold = {"bare", "train"} if b"type" in low and _IN_TOKENS.search(text) else ()
-    for each in _OF_ITERATION.finditer(text) if b"accumulate grad" in low else ():
+    untold = {"bare", "train"} if b"type" in low and _fact("in_tokens").search(text) else ()
+    for each in _fact("of_iteration").finditer(text) if b"accumulate grad" in low else ():
         yield "iteration", b"%d" % (int(each[2]) // max(1, int(each[1]))), each[0]
     present = [word for each in paths.read_data("log_words.toml")["sought"] if (word := each.encode()) in seen]
     lines = text.replace(b"\r", b"\n").split(b"\n") if present else []
@@ -93,7 +76,9 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 kind = "total" if match["product"] and kind in _PARTLY else kind
-                kind = "per_device" if kind in ("bare", "train") and _EACH.match(line, match.end()) else kind  # 8/GPU
+                kind = (
+                    "per_device" if kind in ("bare", "train") and _fact("each").match(line, match.end()) else kind
+                )  # 8/GPU
                 variable = name.isupper() and kind != "devices" and b"=" in match[0]  # MICRO_BATCH_SIZE=4, of a shell
                 tested = (line[:1].isspace() or line[:1] == b"[") and _is_of_evaluation(lines, at)
                 if not (variable or tested or kind in untold or (cut and match.end() == len(line))):
@@ -102,21 +87,21 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
             for kind, form in _forms("forms"):
                 if counted := form.search(line):
                     yield kind, next(filter(None, counted.groups())), counted[0]
-            if listed := _LISTED.search(line):
+            if listed := _fact("listed").search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
-            if mesh := _MESH.search(line):
+            if mesh := _fact("mesh").search(line):
                 yield "mesh", b"%d" % math.prod(int(part) for part in mesh.groups(b"1")), mesh[0]
 
 
 def _is_of_evaluation(lines: Sequence[bytes], number: int) -> bool:
     """Does it stand somewhere below `TEST:`, as tables of YAML are printed?"""
-    deepest = _OF_LOGGER.sub(b"", lines[number])
-    for line in (_OF_LOGGER.sub(b"", each) for each in lines[number - 1 :: -1] if number):
+    deepest = _fact("of_logger").sub(b"", lines[number])
+    for line in (_fact("of_logger").sub(b"", each) for each in lines[number - 1 :: -1] if number):
         depth = len(deepest) - len(deepest.lstrip())
-        if not depth or _OF_EVALUATION.fullmatch(deepest):
+        if not depth or _fact("of_evaluation").fullmatch(deepest):
             break
         deepest = line if len(line) - len(line.lstrip()) < depth else deepest
-    return _OF_EVALUATION.fullmatch(deepest) is not None
+    return _fact("of_evaluation").fullmatch(deepest) is not None
 
 
 @dataclass
@@ -151,7 +136,7 @@ class FactCollector:
                     continue
                 own = self.dialect.name.startswith(("no_dialect", "history_"))  # else it may be of another part
                 known = kind != "sequence" or (own and self.dialect.unit in PIECES)
-                name = paths.read_data("log_words.toml")["said"].get(kind, "") if known else ""
+                name = dict(paths.read_data("log_words.toml")["said"]).get(kind, "") if known else ""
                 if kind == "train" and free:
                     self.said.setdefault("train_batch", value)
                 if name == "bare_batch" and self.said.get(name, value) != value:

@@ -5,11 +5,12 @@ A batch size that contradicts the printed figures is not used, nor a scope that 
 
 import bisect
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalsuite.contracts.dialect import NO_ITEMS, Dialect
+from evalsuite.contracts.dialect import NO_ITEMS, PIECES, Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import RATES, TIMES, Finding, Protocol, Throughput
@@ -24,6 +25,7 @@ from evalsuite.logs.text.records import Arrival, Record, positive
 
 DOUBT = rules.BatchDoubted.limit  # so many times apart, clock and printed rate do not measure the same thing
 SAME_LINE = 1.1  # the same, where rate and time are in one line
+_OF_DEVICE = re.compile(rb"(?i)(?:/|per|_)[ _]?(?:gpu|device|card|rank|chip|core|[tnx]pu|worker|p\b)")
 NEARLY = 0.1  # a whole factor is distinguished from noise at this distance
 LEAD_RECORDS = 2  # of each printer: where the first increment after the window begins
 MARGIN_STEPS = 20  # after the window: other ranks print the same step a little later
@@ -161,6 +163,7 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
         merged = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
         measured, complete = throughput(merged.steps, dialect, protocol, epochs=merged.in_epochs, tick_s=merged.tick_s)
         alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
+        alone &= dialect.name != "no_dialect" or run.records[0].step is not None  # else it may be any report
         is_warmup = alone and merged.steps[0].index <= max(1, protocol.warmup_steps)
         is_warmup = is_warmup and (since_start or merged.steps[0].index <= merged.steps[0].steps)
         numbers = Numbers(
@@ -182,6 +185,10 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
         numbers = tried[0]
     one = next((text for name in ("alone", "single") if isinstance(text := run.said.get(name), bytes)), None)
     lacks = told.devices is None and numbers.throughput is None and numbers.final is None and len(run.records) > 1
+    alone = numbers.rated and dialect.knows_scope and dialect.unit not in PIECES
+    if lacks and alone and not _OF_DEVICE.search(dialect.step[0].sample):
+        rates = [record.rate for record in run.records if record.rate]  # ips of Paddle's scripts, where one is usual
+        one = one or b"%g %b" % (rates[-1], dialect.unit.encode())
     if lacks and one and dialect.unit not in NO_ITEMS and not (given.case or "launched" in run.said):
         sole = compute_numbers(run, replace(known, devices=1, assumed=one.decode("utf-8", "replace").strip()))
         return sole if sole.throughput else numbers

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-from evalsuite.core import files
+from evalsuite.core import files, paths
 from evalsuite.core.messages import Message, message_of
 
 FIRST_CHUNK_BYTES = 1 << 14
@@ -28,24 +28,6 @@ _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ANSI = re.compile(rb"\x1b\[[0-9;?]*[@-~]")
 
 
-# what the first bytes of a file say that is no log; zip archives are also workbooks and PyTorch's checkpoints
-_KINDS = {
-    "zip": b"PK\x03\x04",
-    "7z": b"7z\xbc\xaf\x27\x1c",
-    "rar": b"Rar!\x1a\x07",
-    "zstd": b"\x28\xb5\x2f\xfd",
-    "PDF": b"%PDF",
-    "PNG": b"\x89PNG",
-    "JPEG": b"\xff\xd8\xff",
-    "HDF5": b"\x89HDF",
-    "SQLite": b"SQLite format 3",
-    "ELF": b"\x7fELF",
-    "HTML": b"<!",
-    "pickle": b"\x80",
-    "Git LFS": b"version https://git-lfs.",
-}
-
-
 def kind(head: bytes) -> str | None:
     """Its format, if it is no text."""
     if b"brain.Event:" in head[:64]:
@@ -53,7 +35,8 @@ def kind(head: bytes) -> str | None:
     text = head.lstrip(b"\0")[:4096]
     if abs(text[1::2].count(0) - text[::2].count(0)) > len(text) // 4:  # unlike a hole that a file system left
         return "UTF-16"
-    known = (name for name, magic in _KINDS.items() if head.startswith(magic))
+    begins = paths.read_data("log_words.toml")["no_log"]
+    known = (name for name, magic in begins if head.startswith(magic.encode("latin-1")))
     return "tar" if head.startswith(b"ustar", 257) else next(known, None)
 
 

@@ -21,6 +21,7 @@ HALF_DAY_S = 43_200
 DAY_S = 86_400
 MOST_VALUES = 1 << 14
 MOST_TEXTS, MOST_BEHIND = 40, 1000  # records whose text is kept, and bytes behind its match
+GROUPING = rb"\xc2\xa0|\xe2\x80[\x89\x99\xaf]"  # between thousands: a blank that breaks no line, thin ones, ’
 HOLE = b"\0"  # where a file system lost what was written: a number before it may lack digits
 
 
@@ -218,11 +219,11 @@ def whole_match(match: "re.Match[bytes]", chunk: Chunk) -> bool:
 
 # numbers that go on after what a pattern takes of them: of `9,399.8` the pattern `[\d.]+` finds a 9
 
-# more digits · ,399 · .5 but not .0 · _399 · e+03
-_GOES_ON = re.compile(rb"[,_]?\d|\.(?!0+(?!\d))\d|[eE][+-]?\d")
+# more digits · ,399 · .5 but not .0 · _399 · '399, of whatever apostrophe or narrow blank · e+03
+_GOES_ON = re.compile(rb"(?:[,_']|%b)?\d|\.(?!0+(?!\d))\d|[eE][+-]?\d" % GROUPING)
 _HAS_UNIT = re.compile(rb"%b|(?:[mun]s|\xc2\xb5s|\xce\xbcs|[kKMGmh]|min)\b" % _GOES_ON.pattern)  # or 100ms, 1.2k
-_TAILS = {b"0123456789": b"399", b",": b",399", b"_": b"_399", b".": b".5", b"eE": b"e+03"}  # by how they begin
-_BEGINNINGS = frozenset(bytes([byte]) for byte in b"".join((*_TAILS, b"munkKMGh\xc2\xce")))
+_TAILS = {b"0123456789": b"399", b",": b",399", b"_": b"_399", b"'": b"'399", b".": b".5", b"eE": b"e+03"}
+_BEGINNINGS = frozenset(bytes([byte]) for byte in b"".join((*_TAILS, b"munkKMGh\xc2\xce\xe2")))
 _NUMBER = re.compile(rb"[-+]?\d[\d.]*(?:[eE][+-]?\d+)?")
 
 

@@ -14,6 +14,7 @@ from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps,
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Arrival
 from evalsuite.logs.unknown.groups import Group, groups
+from evalsuite.logs.unknown.roles import FEWEST
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 from evalsuite.logs.unknown.words import OF_ONE
@@ -33,10 +34,31 @@ def read_by_shape(
     *bars*: by these alone, or by no bar, since an evaluation may draw one. *said*: facts that a dialect reads.
     """
     grouped = groups(paths[0]) if paths else []
-    shape = next((of for of in grouped if bars in (None, bool(of.dialect and of.dialect.redrawn))), None)
-    if shape is None or (shape.dialect is None and silent.status == "failed" and "step" not in shape.roles):
+    grouped = [of for of in grouped if bars in (None, bool(of.dialect and of.dialect.redrawn))]
+    grouped = [of for of in grouped if of.count >= FEWEST or not (of.dialect and silent.dialect)]  # no final figure
+    found = silent
+    others = [of for of in grouped[1:] if of.dialect and "rate" in of.roles and {"step", "epoch"} & of.roles.keys()]
+    for shape in (*grouped[:1], *others):
+        read = _read_group(replace(shape, text=redact(shape.text)), paths, arrivals, given, silent, said)
+        counts, steps = read.throughput and read.throughput.items_per_s, found.throughput
+        richer = counts and read.unit not in NO_ITEMS and counts > ((steps and steps.items_per_s) or 0.0)
+        if found is silent or richer:
+            found = read
+        if richer:
+            break  # of lines that tell steps alone, and others that rate items, these say more
+    return found
+
+
+def _read_group(
+    shape: Group,
+    paths: Sequence[Path],
+    arrivals: Sequence[Arrival | None],
+    given: Given,
+    silent: Reading,
+    said: Mapping[str, bytes | float],
+) -> Reading:
+    if shape.dialect is None and silent.status == "failed" and "step" not in shape.roles:
         return silent
-    shape = replace(shape, text=redact(shape.text))
     if shape.dialect is None:
         roles = Message("logs.shape_roles", roles=shape.outline) if shape.roles else ""
         nearly = Message("logs.shape_nearly", line=shape.line, text=shape.text, roles=roles, why=shape.lacks)
@@ -50,7 +72,7 @@ def read_by_shape(
         run = measure_logs(paths, arrivals, shape.dialect, given).run
         batches = {"counts_batches": 1.0} if "batch" in shape.roles.get("step", "") else {}  # not an optimiser's steps
         run = replace(run, said={**run.said, **batches, **said})
-        if shape.per_epoch and not run.said:
+        if shape.per_epoch and not run.said and "items" not in shape.roles:
             raise Unreadable(Message("logs.shape_epochs"))
     except Unreadable as error:
         return replace(silent, reason=join(_taken_for(shape, silent), message_of(error)))

@@ -30,32 +30,15 @@ LONGEST_TITLE = 3  # words
 FEWEST_STEPS = 5  # to which a bar counts that does not say what
 ALIKE = 0.8  # of as many lines
 LATE, ENDED = 0.6, 0.2  # of the log: a group that ends before weighs less, since it is not what goes on to its end
-# 12%|█▏        | 61/500 [00:31<03:42,  1.97it/s, loss=2.31]
-# Progress on:train 50.0it/200kit rate:2.1s/it remaining:83:15:01 elapsed:01:45 postfix:loss=2.31, of tqdm_loggable
-_BAR = re.compile(
-    rb"(?P<desc>[^\r\n|]{0,120}?)(?:\b\d{1,3}%(?:\|[^|\r\n]*\| *| )|(?<=Progress on:)\w* )(?P<n>[\d.]+[kMG]?)(?:it)?/"
-    rb"(?P<of>[\d.]+[kMG]?)(?:it)?(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed>[\d:]+)"
-    rb"(?:<[\d:?]+(?:, *(?P<rate>[\d.]+|\?) ?(?P<unit>[A-Za-z]+/[A-Za-z]+))?)?"
-)
-_FORM = (
-    rb"(?:\d%%(?:\|[^|\r\n]*\| *| )|Progress on:\w* )(?P<step>[\d.]+[kMG]?)(?:it)?/(?P<of>%b)(?:it)?"
-    rb"(?: ?\[| rate:\S* remaining:\S+ elapsed:)(?P<elapsed_s>[\d:]+)(?:<[\d:?]+, *(?P<own>[\d.]+(?:it/s|s/it)))?"
-)
-_EPOCH = rb"(?i:\bepoch)\W{0,3}(?P<epoch>\d+)"
-_OF_EPOCHS = rb"(?i:\bepoch)\W{0,3}\d+ ?/ ?\d+"  # who counts so trains
-_STATED = re.compile(rb"(?i)\b(?:(?:n|num|max)_)?epochs?['\"]?(?: ?[=:]|,) ?(\d+)\b(?! ?/)")
+_BAR, _FORM, _EPOCH, _OF_EPOCHS, _EVALUATION = (form.encode() for form in words.FORMS["bars"].values())
 _DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
-_SCALED = re.compile(rb"[kKM](?:(?<=[:= ]\d[kKM])|(?<=\d\d[kKM]))(?= )")  # step:800 smpl:26K · step:1K smpl:2M
-_OTHER_TIME = re.compile(rb"(?i)eta|elapsed|time|took|<|remain|end|finish|until")  # before one that is no stamp
-_RELAYED = re.compile(rb"(?:\d{4}-\d\d-\d\dT|[A-Z][a-z]{2} [ \d]\d )[\d:]{8}(?:[.,]\d+)?")
+_STATED, _SCALED, _OTHER_TIME, _RELAYED, _FAILS = (re.compile(form.encode()) for form in words.FORMS["lines"].values())
 _LOSS, _COUNTED, _SCORE, _OVER, _SAVED = words.LOG
-_FAILS = re.compile(rb"[\[|-] ?(?:ERROR|CRITICAL) ?[\]|-]|\x08")  # complaints; bars that go back to their middle
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
 _NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
 _NO_CLOCK, _UNCLEAR = Message("logs.shape_no_clock"), Message("logs.shape_unclear")
 _EPOCHS = Message("logs.shape_epochs")
 _REMOTE = (_NO_COUNTER, _NO_TRAINING, _OTHER_WORK, _FEW)  # the last the furthest
-_EVALUATION = rb"(?<![A-Za-z])(?:Eval|eval|Valid|valid|[Vv]al[ _]|Test:|test:)[a-z]*"
 
 
 Lines = Sequence[tuple[int, bytes]]
@@ -109,7 +92,9 @@ def groups(path: Path) -> list[Group]:
     found = _groups_of(sampled)
     if any(group.dialect and not group.per_epoch for group in found):
         return found
-    pairs = [(a[0], a[1] + b"\n" + b[1]) for a, b in pairwise(sampled) if b[0] - a[0] <= 2 and not _bar(a[1] + b[1])]
+    near = [(a, b) for a, b in pairwise(sampled) if b[0] - a[0] <= 2 and not _bar(a[1] + b[1])]
+    unlike = [(a, b) for a, b in near if words.WORD.findall(a[1]) != words.WORD.findall(b[1])]
+    pairs = [(number, text + b"\n" + behind) for (number, text), (_, behind) in unlike]
     paired = [group for group in _groups_of(pairs) if group.dialect]
     return sorted([*paired, *found], key=lambda group: (group.dialect is None, group.per_epoch))
 
@@ -208,7 +193,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     if not is_bar and (parts := roles.labels_of_parts(texts[len(texts) // 2])):
         said = b" ".join(word for word in said.split(b" ") if word not in parts)
     training = words.TRAINING.search(said) is not None or (is_bar and _LOSS.search(texts[len(texts) // 2]))
-    if len(lines) < roles.FEWEST:
+    rates = roles.rates_of(roles.columns_of(texts)) if len(lines) < roles.FEWEST and trains and not is_bar else ()
+    if len(lines) < roles.FEWEST and all(rate.items in NO_ITEMS for rate in rates):
         return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or _SAVED.search(said) or _FAILS.search(text) or (words.NOT_TRAINING.search(said) and not training):
@@ -229,7 +215,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
 
 
 def _bar(text: bytes) -> Match[bytes] | None:
-    return _BAR.search(text) if b"%|" in text or b"% " in text or b"Progress on:" in text else None
+    return re.search(_BAR, text) if b"%|" in text or b"% " in text or b"Progress on:" in text else None
 
 
 def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
@@ -318,6 +304,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
+    if "rate" not in chosen and (counted := roles.choose_items(columns)):
+        chosen["items"], unit = counted
     if stamped and timed == "seconds" and "step" in chosen and roles.scatter(chosen["seconds"], chosen["step"], stamps):
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
         unit, timed = "samples/s", ""  # figures of single batches, between which others lie
@@ -334,10 +322,15 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
         return replace(clocked, lacks=_NO_CLOCK)  # of the two lines one says nothing
     if per_epoch and timed not in ("seconds", "report_s", "elapsed"):
         return replace(clocked, lacks=_EPOCHS)
-    if (of_items and not stamped) or (
-        not {"step", "consumed"} & chosen.keys() and (not alone or len(texts) < 2 * roles.FEWEST)
+    if len(texts) < roles.FEWEST:
+        chosen = {"rate": chosen["rate"]}  # of a table that is printed once, say
+    elif (of_items and not stamped) or (
+        not {"step", "consumed"} & chosen.keys()
+        and (not alone or len(texts) < (1 if "epoch" in chosen else 2) * roles.FEWEST)
     ):
         return replace(clocked, lacks=_NO_COUNTER)
+    elif not {"step", "consumed"} & chosen.keys() and len({at.text for at in chosen.get("epoch", ())}) < len(texts):
+        chosen.pop("epoch", None)  # lines of one epoch are no ranks side by side
     if timed in ("", "unclear") and not rated and not stamped:
         has_time = timed or any(words.TIME.search(column[0].label) for column in columns.values())
         return replace(clocked, lacks=_UNCLEAR if has_time else _NO_CLOCK)
@@ -345,8 +338,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
         return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     middle = texts[len(texts) // 2]
-    stride = roles.stride_of_rounded(chosen["step"][:MOST_OF_EACH]) if "step" in chosen else 0.0
-    same: Length = {"interval": stride, "step": None, "epoch": None} if stride else {}
+    same = roles.count_anew(chosen["step"][:MOST_OF_EACH], timed) if "step" in chosen else {}
     fields, chosen = scale_to_groups(chosen, kilo, same)
     chosen |= found.unix
     pattern = pattern_of(chosen, names, texts[0].find(b"\n"))
@@ -461,7 +453,8 @@ def read_fields(scales: Mapping[str, float], same: Length, match: Match[bytes]) 
     said: dict[str, float | None] = {}
     for name, text in match.groupdict().items():
         value = words.read_number(text)
-        said[name] = None if value is None else value * scales.get(name, 1.0)
+        scale = scales.get(name, 1.0)
+        said[name] = None if value is None else value * scale if scale > 0 else -scale / value if value else None
     return {**said, **same}
 
 

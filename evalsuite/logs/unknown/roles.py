@@ -127,6 +127,16 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     return {name: column for name, column in chosen.items() if column}, restarts and epochs is not None
 
 
+def choose_items(columns: Columns) -> tuple[Column, str] | None:
+    """Epoch 7: 8000 images in 39.71 s: those of the report, and their unit."""
+    for column in columns.values():
+        said = re.fullmatch(rb" ?([a-z]+) in ", words.translate(column[0].tail))
+        match = words.RATE.search(f"{said[1].decode()}/s") if said else None
+        if match and words.items_of(match) not in NO_ITEMS and _is_whole(column):
+            return column, words.items_of(match)
+    return None
+
+
 def choose_unix(columns: Columns) -> Chosen:
     """1699999999.123 step 10 · "timestamp": 1699999999"""
     for place, column in enumerate(columns.values()):
@@ -214,7 +224,7 @@ class Rate(NamedTuple):
 
     column: Column
     items: str  # a unit
-    kilo: float  # in thousands
+    kilo: float  # in thousands; below zero: of its inverse
     each: bool  # of one device
     mean: bool
     whole: bool  # no part of a step
@@ -235,16 +245,21 @@ def rates_of(columns: Columns, consumed: str = "samples") -> Iterator[Rate]:
         match = words.RATE.search(slot.unit) or words.RATE.search(slot.label) or paired or None
         if match is None and words.SPEED.search(slot.label) and "rate" not in slot.label and not slot.unit:
             match = words.RATE.search(f"{consumed}/s")
+        each = words.PER_ITEM.search(slot.words) if match is None else None  # 4.02 ms per sample
+        match = words.RATE.search(f"{each['item']}/s") if each else match
         if match is None or _is_pace(slot) or words.PART.search(slot.label):
             continue
+        if re.search(r"\baverage ", slot.label) and slot.tail == b" (" and behind and behind[0].tail[:1] == b")":
+            column = behind  # Average examples/sec: 211.096 (38.7693): of all, and of the last ones
         if any(value <= 0 for value in values_of(column)[1:]):
             continue
         if words.items_of(match) in NO_ITEMS and re.search(r"(?<!per)_s", match[0][1:]):
             continue  # step_sec=792.3 may be seconds of a step
+        kilo = words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0
         yield Rate(
             column=column,
             items=words.items_of(match),
-            kilo=words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0,
+            kilo=-1 / words.UNIT_S[each["unit"]] if each else kilo,
             each=words.PER_DEVICE.search(slot.words) is not None,
             mean=words.MEAN.search(slot.words) is not None,
             whole=words.WHOLE.search(slot.label) is not None,
@@ -293,13 +308,19 @@ def is_running_mean(column: Column, counter: Column) -> bool:
     return usual > 0 and all(abs(value * n / (first + (n - 1) * usual) - 1) < MEANT for n, value in told)
 
 
-def stride_of_rounded(column: Sequence[Slot]) -> float:
-    """Steps of a report whose counter is printed so that it repeats itself: 600, 800, 1K, 1K, 1K, 1K, 1K, 2K"""
-    values, steps = values_of(column), _differences(column)
-    if not any(slot.scaled for slot in column) or 0 not in steps:
-        return 0.0
-    exact = {step for step, slot in zip(steps, column[1:], strict=True) if not slot.scaled}
-    return exact.pop() if len(exact) == 1 else (values[-1] - values[0]) / len(steps)
+def count_anew(column: Column, timed: str) -> dict[str, float | None]:
+    """What else counts where the counter is rounded and repeats itself (600, 800, 1K, 1K, 1K, 2K), or counts samples
+    beside the time of a step, and begins each epoch with the first batch (16, 1616, 3216, 16, 1616)."""
+    values, steps, usual = values_of(column), _differences(column), usual_interval(column)
+    if any(slot.scaled for slot in column) and 0 in steps:
+        exact = {step for step, slot in zip(steps, column[1:], strict=True) if not slot.scaled}
+        each = exact.pop() if len(exact) == 1 else (values[-1] - values[0]) / len(steps)
+        return {"interval": each, "step": None, "epoch": None}
+    begins = {values[0], *(value for value, step in zip(values[1:], steps, strict=True) if step < 0)}
+    alike = timed == "seconds" and len(begins) == 1 and min(steps) < 0 and column[0].tail.strip()[:1] == b"/"
+    if alike and 1 < (batch := begins.pop()) < usual and usual % batch == 0:
+        return {"interval": 1.0, "step": None, "epoch": None, "global_batch": batch}
+    return {}
 
 
 def _is_pace(slot: Slot) -> bool:
@@ -337,6 +358,14 @@ def _find_agreeing(
     return (name, named[at]) if denied and apart[name, at] < AGREES else None
 
 
+def _is_of_report(column: Column, counter: Column) -> bool:
+    """Is what is called the time of a step so many times longer where more steps were made? 0.29 after the first"""
+    interval, values = usual_interval(counter), values_of(column)
+    first = [value for value, count in zip(values, values_of(counter), strict=False) if count == 1]
+    longer = statistics.median(values) / statistics.median(first) if first and min(values) > 0 else 0.0
+    return interval > SCATTER and interval / SCATTER < longer < interval * SCATTER
+
+
 def _is_of_day(slot: Slot, values: list[float], counts: list[float]) -> bool:
     """[10:00] step 5, for a first report late · 22:00:47 beside step 440, four seconds after step 420"""
     heads = not slot.label and len(slot.lead.rpartition(b"\n")[2]) <= 1
@@ -351,7 +380,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     plain = [c for c in columns.values() if not words.PART.search(c[0].label) and c[0].unit_s]
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]))
-    per_step = sorted((c for c in steps if not c[0].clock), key=lambda c: bool(_MEAN.search(c[0].words)))
+    steps = (c for c in steps if not c[0].clock and (stamps or not _is_of_report(c, counter)))
+    per_step = sorted(steps, key=lambda c: bool(_MEAN.search(c[0].words)))
     interval = usual_interval(counter)
     pairs = [(count, c) for count, c in pairwise(columns.values()) if c[0].unit in words.UNIT_S and interval]
     counted = [c for n, c in pairs if {*values_of(n)} == {interval} and re.match(rb" ?(?:step|iter|batch)", n[0].tail)]

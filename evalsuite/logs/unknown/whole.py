@@ -21,15 +21,16 @@ MOST_PAUSES = 0.25  # of the steps
 
 def over_all(numbers: Numbers) -> Numbers:
     run, measured, earlier = numbers.run, numbers.throughput, numbers.merged
-    if measured is None or not numbers.complete or earlier.in_epochs or len(run.scans) > 1:
+    epochs = run.dialect.epochs_are_steps
+    if measured is None or not (numbers.complete or epochs) or earlier.in_epochs != epochs or len(run.scans) > 1:
         return numbers
     records = [[*scan.records, *scan.rest.records] for scan in run.scans]
     merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=earlier.scope)
     each = all(record.step_s is not None for record in run.records)
     steps = _without_pauses(merged.steps, measured.method, of_step=each, at_end=run.dialect.redrawn)
-    warmup = run.given.protocol.warmup_steps
+    warmup = 1 if epochs else run.given.protocol.warmup_steps
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
-    protocol = replace(run.given.protocol, measured_steps=trained)
+    protocol = replace(run.given.protocol, warmup_steps=warmup, measured_steps=trained)
     whole, complete = throughput(steps, replace(run.dialect, warmed_up=False), protocol, tick_s=earlier.tick_s)
     same = whole and (whole.method == measured.method or {whole.method, measured.method} == {RATES, TIMES})
     earlier = replace(earlier, findings=merged.findings)
@@ -64,4 +65,5 @@ def _without_pauses(steps: Sequence[Step], method: str, *, of_step: bool, at_end
     if method in CLOCKS:
         return [step._replace(after_pause=step.after_pause or step.index not in kept) for step in steps]
     apart = [False, *(before.index not in kept for before in steps)]
-    return [step._replace(after_pause=gap) for gap, step in zip(apart, steps, strict=False) if step.index in kept]
+    both = zip(apart, steps, strict=False)
+    return [step._replace(after_pause=step.after_pause or gap) for gap, step in both if step.index in kept]

@@ -9,17 +9,9 @@ from functools import cached_property
 from evalsuite.core import paths
 from evalsuite.logs.text.records import COMPACT, TO_COME
 
-# what is no figure of training: dates, times of day, what is still to come, addresses, versions, paths
-# an alternative that begins with a character or a set is passed over soonest: \d(?<=\b\d) for \b\d
-_ISO = COMPACT + rb"|\d\d{3}[-/]\d\d[-/]\d\d[T: ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?Z?)?"
-_MASKED = re.compile(
-    TO_COME
-    + rb"|<[\d:?]+|%b|[IWEF](?<=\b[IWEF])\d{4} \d\d:\d\d:\d\d[.\d]*|\d(?<=\b\d)\d:\d\d:\d\d[.,]\d+\b" % _ISO
-    + rb"|\d(?<=\b\d)\d[/-]\d\d(?:[/-]\d+)? (?=\d\d:)(?:\d\d:\d\d:\d\d)?|(?<![\w-])[\w-]*[./]\w+\.py\S*"
-    + rb"|\d(?<=\b\d)(?:\d*\.\d+\.\d+\S*|\d? [A-Z][a-z]{2} \d{4} [\d:]{8})"  # 14 May 2023 22:08:50
-    + rb"|\.(?<=\d\.)(?:(?=\d+\.\.\.)|\.\.)"  # 1.251...
-    + rb"|0x[0-9a-f]+|cuda:(?<=\bcuda:)\d+|\[rank\d+\]:?|(?<![\w/])[~.]{0,2}/[A-Za-z][\w.-]*/\S+"
-)
+_WORDS = paths.read_data("log_words.toml")
+ITEMS, SHORT, FORMS = _WORDS["items"], _WORDS["short"], _WORDS["form"]
+_MASKED = re.compile(b"|".join((TO_COME, COMPACT, *map(str.encode, FORMS["masked"]))))
 NUMBER = rb"[-+]?(?:\d+(?:[,_]\d+)*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _HOUR_MIN = rb"\d+ ?h[a-z]*,? ?\d+ ?m(?:in[a-z]*)?(?![A-Za-z/]|,? *\d)"  # 2h 5min
 _COMPACT = rb"(?:\d+[Ddhms])+\d+(?:ms|[hms])(?![A-Za-z\d])|%b" % _HOUR_MIN  # 3s512ms
@@ -35,17 +27,15 @@ _TOKEN = re.compile(rb"(?:(?<![A-Za-z\d.])|%b)(?:%b|%b|(?:nan|inf|NaN)(?![A-Za-z
 LEFT = re.compile(rb"(?:<|\( *-) *$")  # 1m 30s (- 21m 2s)
 _LETTER = rb"[A-Za-z]|[\xc3\xd0\xd1][\x80-\xbf]|[\xe3-\xed][\x80-\xbf]{2}"
 WORD = re.compile(rb"(?:%b)(?:[_/]|%b)*" % (_LETTER, _LETTER))
-_WORDS = paths.read_data("log_words.toml")
-_ENGLISH = {spelt: english for english, foreign in _WORDS["foreign"].items() for spelt in foreign}
+_ENGLISH = {spelt: english for english, *foreign in _WORDS["foreign"] for spelt in foreign}
 _NTH = "第".encode()
 _SPELT = [rf"(?<!\w){word}(?!\w)" if word < "\u1000" else re.escape(word) for word in _ENGLISH]
 _FOREIGN = re.compile("(?i)" + "|".join(sorted(_SPELT, key=len, reverse=True)))
-ITEMS, SHORT = _WORDS["items"], _WORDS["short"]
 UNIT_S = {unit: float(seconds) for seconds, units in _WORDS["unit_s"].items() for unit in units.split()}
 EVALUATION, LEARNING, NOT_TRAINING, TRAINING = (re.compile(f"(?i){of}".encode()) for of in _WORDS["line"].values())
 LOG = [re.compile(f"(?i){words}".encode()) for words in _WORDS["log"].values()]
 _LABELS = map(re.compile, _WORDS["label"].values())
-COST, COUNTER, REPEATED, EPOCH, TIME, PART, WHOLE, SPEED, CONSUMED, PER_STEP, STAMP = _LABELS
+COST, COUNTER, REPEATED, EPOCH, TIME, PART, WHOLE, SPEED, CONSUMED, PER_STEP, PER_ITEM, STAMP = _LABELS
 _EACH, _SECOND, OF_ONE = _WORDS["device"].values()
 RATE = re.compile(
     r"(?:^|[^a-z])(?:(?P<kilo>[km])[ _]?)?(?:"
@@ -61,7 +51,7 @@ def items_of(rate: re.Match[str]) -> str:
     return f"{rate['noun']}/s" if rate["noun"] else str(SHORT[rate["short"]] if rate["short"] else next(long))
 
 
-MEAN = re.compile("avg|mean|running")
+MEAN = re.compile("avg|average|mean|running")
 PER_DEVICE = re.compile(rf"(?:/|per|_)[ _]?{_EACH}(?:$|[^a-z])|(?:^|[^a-z])tgs(?:$|[^a-z])")
 _PART_S = {b"ms": 1e-3, b"s": 1, b"m": 60, b"h": 3600, b"d": 86_400, b"D": 86_400}
 _PART_S |= {"秒".encode(): 1, "分".encode(): 60, "小".encode(): 3600, "時".encode(): 3600}
@@ -149,16 +139,16 @@ def slots(text: bytes) -> list[Slot]:
     for place, (token, lead, tail) in enumerate(zip(tokens, between, between[1:], strict=False), 1):
         two = re.fullmatch(r"(.*epoch) and (\w+)", carried)  # Epoch and iter 28 1899
         named = two[1] if two else carried
-        unit, carried = _divide(translate(tail), named, last=place == len(tokens))
+        unit, carried = _divide(translate(tail), named, last=place == len(tokens), opened=lead.endswith(b"("))
         carried = carried or (two[2] if two else "")
         if lead.endswith((_NTH, _NTH + b" ")):  # 第 3/10 轮
-            named = unit or _divide(translate(between[min(place + 1, len(tokens))]), "", last=False)[0]
+            named = unit or _divide(translate(between[min(place + 1, len(tokens))]), "", last=False, opened=False)[0]
         parts.append(Slot(label=named, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start()))
     return parts
 
 
 @functools.lru_cache(maxsize=1024)
-def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
+def _divide(between: bytes, before: str, *, last: bool, opened: bool) -> tuple[str, str]:
     between = re.sub(rb"\s*[\[(]\s*([A-Za-z]+(?:/[A-Za-z]+)?)\s*[\])](?=\s*[:=]|\s+$)", rb" \1", between)  # (min)
     between = re.sub(rb"(?<=[A-Za-z]) *([:=]) *[\[(]?\s*$", rb"\1 ", between)  # Epoch: [109] · iteration:   100
     parts = re.split(rb"[,;|\t\n\0\]\[(){}]+|  +", between, maxsplit=1)
@@ -174,9 +164,10 @@ def _divide(between: bytes, before: str, *, last: bool) -> tuple[str, str]:
     if word is None:
         return "", label(head)
     unit, rest = label(word[2]), label(word[3])
-    is_unit = not word[1] or unit in UNIT_S or (bool(RATE.search(unit) or PER_STEP.search(unit)) and bool(rest))
-    is_unit = is_unit and not (RATE.search(before) and RATE.search(unit))  # fps step: 119958 fps total: 80263
     named = bool(before) and not SPEED.search(before)
+    spoken = bool(RATE.search(unit) or PER_STEP.search(unit) or PER_ITEM.search(unit))
+    is_unit = not word[1] or unit in UNIT_S or (spoken and (bool(rest) or (opened and not named)))
+    is_unit = is_unit and not (RATE.search(before) and RATE.search(unit))  # fps step: 119958 fps total: 80263
     return (unit, rest) if is_unit and (rest or not (word[1] and named)) else ("", label(head))
 
 
