@@ -19,10 +19,10 @@ from evalsuite.runs.endings import AgentOutcome
 from evalsuite.runs.samples import Samples, gpu_name
 
 if TYPE_CHECKING:
-    from evalsuite.results.samples.sample_arrays import Floats, Readout
+    from evalsuite.results.samples.sample_arrays import Floats, Readings
 
 GIB = 1024**3
-Counted = tuple["Floats", "Floats"]
+Counted = tuple["Floats", "Floats | None"]  # times and counts; NaN where it was not read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,28 +41,23 @@ class RunRecords:
         printed = extra_metrics.also_printed(log.path, self.dialect, *self.lines) if log and self.dialect else None
         return printed or extra_metrics.AlsoPrinted()
 
-    def table(self, samples: Samples, quantity: str) -> "Readout | None":
-        from evalsuite.results.samples.sample_arrays import ahead, table_of
+    @cached_property
+    def hosts(self) -> "list[Readings]":
+        if not self.samples:
+            return []  # without numpy, which loads slowly
+        from evalsuite.results.samples.sample_arrays import on_one_clock
 
-        return table_of(samples, quantity, ahead(samples, len(self.samples)))
+        return on_one_clock(self.samples)
 
     @cached_property
     def counters(self) -> list[Counted]:
         """Of each device, or of the job on each host without devices: when was read, and how many joules or CPU
         seconds."""
-        origin = next((samples.header.started_at_unix_s for samples in self.samples.values()), None)
         quantity, counted = "gpus.energy_j" if self.planned.accelerators else "tree.cpu_s", list[Counted]()
-        for samples in self.samples.values():
-            devices = _of_job(samples) if self.planned.accelerators else [""]
-            if not devices:
-                continue
-            start = samples.header.started_at_unix_s
-            shift_s = start - origin if start is not None and origin is not None else 0.0
-            from evalsuite.results.samples.sample_arrays import ahead, times_s
-
-            table, at_s = self.table(samples, quantity), times_s(samples, ahead(samples, len(self.samples))) + shift_s
-            for row in (table.row(device) if table else None for device in devices):
-                counted.append((at_s[:0], at_s[:0]) if row is None else (at_s[row == row], row[row == row]))
+        for host in self.hosts:
+            devices = _of_job(host) if self.planned.accelerators else [""]
+            table = host.table(quantity) if devices else None
+            counted += [(host.times_s, table.row(device) if table else None) for device in devices]
         return counted
 
 
@@ -86,13 +81,10 @@ def cpu_s(run: RunRecords) -> float | None:
     return sum(known) if known and len(known) == len(seconds_of) else None
 
 
-def _most(run: RunRecords, quantity: str, devices: Callable[[Samples], Sequence[str]]) -> float | None:
+def _most(run: RunRecords, quantity: str, devices: Callable[["Readings"], Sequence[str]]) -> float | None:
     """That one of *devices* was seen to hold, of all that programs and the driver's context take."""
-    named = [(samples, names) for samples in run.samples.values() if (names := devices(samples))]
-    if not named:
-        return None
-    tables = ((run.table(samples, quantity), names) for samples, names in named)
-    rows = [table.row(name) for table, names in tables if table for name in names]
+    named = ((host, names) for host in run.hosts if (names := devices(host)))
+    rows = [table.row(name) for host, names in named if (table := host.table(quantity)) for name in names]
     known = (row[row == row] for row in rows if row is not None)  # NaN is not itself
     return max((float(row.max()) for row in known if row.size), default=None) or None
 
@@ -105,7 +97,11 @@ def _in_window(run: RunRecords) -> float | None:
 
 def work(run: RunRecords, begin_s: float, end_s: float) -> float | None:
     """Joules, or CPU seconds of a job without devices; None where one was not read."""
-    taken = [_between(series, begin_s, end_s) for series in run.counters]
+    if not run.counters:
+        return None
+    from evalsuite.results.samples.sample_arrays import growth
+
+    taken = [growth(*series, begin_s, end_s) for series in run.counters]
     known = [each for each in taken if each is not None]
     complete = len(known) == len(taken) == (run.planned.accelerators or run.planned.nodes)
     return sum(known) if known and complete else None
@@ -128,7 +124,7 @@ FIGURES = (
     RunFigure(  # on one node
         name="peak_memory_of_job_bytes",
         unit="bytes",
-        read=lambda run: None if run.planned.accelerators else _most(run, "tree.memory_bytes", lambda samples: [""]),
+        read=lambda run: None if run.planned.accelerators else _most(run, "tree.memory_bytes", lambda host: [""]),
         over_runs=max,
     ),
     RunFigure(name="cpu_s", unit="s", read=cpu_s, over_runs=statistics.median),
@@ -145,15 +141,5 @@ FIGURES = (
 )
 
 
-def _of_job(samples: Samples) -> list[str]:
-    return sorted({gpu_name(gpu.index) for gpu in samples.header.gpus or () if gpu.of_job is not False})
-
-
-def _between(readings: Counted, begin_s: float, end_s: float) -> float | None:
-    from evalsuite.results.samples.sample_arrays import level_at
-
-    times_s, counts = readings
-    within = counts[(times_s >= begin_s) & (times_s <= end_s)]
-    if times_s.size < 2 or not times_s[0] <= begin_s <= end_s <= times_s[-1] or (within[1:] < within[:-1]).any():
-        return None
-    return level_at(readings, end_s) - level_at(readings, begin_s)
+def _of_job(host: "Readings") -> list[str]:
+    return sorted({gpu_name(gpu.index) for gpu in host.header.gpus or () if gpu.of_job is not False})

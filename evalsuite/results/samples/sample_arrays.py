@@ -17,7 +17,7 @@ from evalsuite.runs.samples import Header, Samples, gpu_name
 
 EXACT = 20_000  # summing more numbers exactly takes as long as all the rest
 FEW_HOSTS = 4  # of which all quantities fit into memory at once
-NEAR = 0.01  # of a percentile, in shares of the values
+SOME, NEAR = 10_000, 0.01  # values that show about where a percentile is; how near, in shares of them
 READ_AT_ONCE = 32  # quantities: those of one host, of which several are asked for again
 LARGEST_SUM = 2**62  # of whole numbers in an array
 Floats = NDArray[float64]
@@ -119,12 +119,16 @@ class DeviceSeries:
                 host, quantity, [gpu_name(g.index) for g in host.header.gpus or () if g.of_job is not False]
             )
 
+    @cached_property
+    def _sent_bytes(self) -> Mapping[bool, Sequence[float]]:
+        """Of ports of InfiniBand, and of other interfaces."""
+        named = ((host, name) for host in self.hosts for name in host.header.interfaces or () if name != "lo")
+        each = ((name, self._of(host, "interfaces.sent_bytes", [name])) for host, name in named)
+        return by_key(("/" in name, float(counts[-1] - counts[0])) for name, rows in each for counts in rows)
+
     def sent_bytes_per_s(self, *, ports: bool) -> float | None:
-        sent = []
-        for host in self.hosts:
-            names = [name for name in host.header.interfaces or () if name != "lo" and ("/" in name) == ports]
-            sent += [float(counts[-1] - counts[0]) for counts in self._of(host, "interfaces.sent_bytes", names)]
-        return sum(sent) / (self.end_s - self.begin_s) if sent and len(self.hosts) > 1 else None
+        sent = self._sent_bytes.get(ports) if len(self.hosts) > 1 else None
+        return sum(sent) / (self.end_s - self.begin_s) if sent else None
 
     def _of(self, host: Readings, quantity: str, names: Sequence[str]) -> Iterator[Floats]:
         table = host.table(quantity) if names else None
@@ -279,13 +283,16 @@ def percentiles(values: Floats, seconds: Floats, whole_s: float, shares: Sequenc
     if values.size < EXACT:
         return _at(values, seconds, untils)
     # those near it alone are put in order, which is a quarter of the work
-    limits = numpy.quantile(values, [(max(0.0, share - NEAR), min(1.0, share + NEAR)) for share in shares])
+    some = values[:: values.size // SOME]
+    limits = numpy.quantile(some, [(max(0.0, share - NEAR), min(1.0, share + NEAR)) for share in shares])
     return [_near(values, seconds, until_s, *each) for until_s, each in zip(untils, limits, strict=True)]
 
 
 def _near(values: Floats, seconds: Floats, until_s: float, least: float, most: float) -> float:
     near, before_s = (values >= least) & (values <= most), float(seconds[values < least].sum())
     if before_s < until_s <= before_s + float(seconds[near].sum()):
+        if least == most:
+            return float(least)  # as all of them
         values, seconds, until_s = values[near], seconds[near], until_s - before_s
     return _at(values, seconds, [until_s])[0]
 
@@ -296,8 +303,17 @@ def _at(values: Floats, seconds: Floats, untils_s: Sequence[float]) -> list[floa
     return [float(values[order[min(int(place), len(order) - 1)]]) for place in places]
 
 
-def level_at(readings: tuple[Floats, Floats], at_s: float) -> float:
-    return float(numpy.interp(at_s, *readings))
+def growth(times_s: Floats, counts: Floats | None, begin_s: float, end_s: float) -> float | None:
+    """Of a counter, from one time to the other; None where it was not read then, or went back."""
+    if counts is None:
+        return None
+    known = ~numpy.isnan(counts)
+    times_s, counts = times_s[known], counts[known]
+    within = counts[(times_s >= begin_s) & (times_s <= end_s)]
+    if times_s.size < 2 or not times_s[0] <= begin_s <= end_s <= times_s[-1] or (within[1:] < within[:-1]).any():
+        return None
+    before, after = numpy.interp([begin_s, end_s], times_s, counts)
+    return float(after - before)
 
 
 def means(cells: Cells) -> list[float]:
@@ -305,9 +321,23 @@ def means(cells: Cells) -> list[float]:
     known = cells.known
     if known.all() and cells.seconds.size:  # mostly: then the weights are of all devices
         whole_s = sum_of(cells.seconds)
-        return [sum_of(row) / whole_s for row in cells.values * cells.seconds]
+        return [total / whole_s for total in _sums_of(cells.values * cells.seconds)]
     rows = ((values[flags], cells.seconds[flags]) for values, flags in zip(cells.values, known, strict=True))
     return [sum_of(values * each) / sum_of(each) for values, each in rows if each.size]
+
+
+def _sums_of(rows: Floats) -> list[float]:
+    """Of each row, as `sum_of`: of leading parts of all numbers, so short that no sum of them is rounded, then of what
+    is left (AccSum: Rump, Ogita & Oishi, SIAM J. Sci. Comput. 31, 2008)."""
+    if (length := rows.shape[1]) >= EXACT:
+        return rows.sum(axis=1).tolist()
+    sums: list[list[float]] = []
+    while most := float(abs(rows).max()):
+        above = math.ldexp(1.0, math.frexp(most)[1] + (length + 1).bit_length())
+        leading = (rows + above) - above
+        sums.append(leading.sum(axis=1).tolist())
+        rows = rows - leading
+    return [*map(math.fsum, zip(*sums, strict=True))] or [0.0] * len(rows)
 
 
 def sum_of(numbers: Floats) -> float:

@@ -96,8 +96,9 @@ def of_job(
     impossible: dict[str, int] = {}
     idle: list[Finding] = []
     asked = [name for name in METERS if only is None or name in only]
-    # of many hosts one resource follows the other, so that 1,000 devices fit into memory
-    for names in [asked] if len(near) <= FEW_HOSTS else [[name] for name in asked]:
+    # of many hosts one resource of accelerators follows the other, so that 1,000 devices fit into memory
+    apart = by_key((name if METERS[name].of == "accelerator" else "", name) for name in asked).values()
+    for names in [asked] if len(near) <= FEW_HOSTS else apart:
         of_hosts = [_series(host, names, span) for host in near]
         for resource in names:
             same = [series for found in of_hosts for series in _over_link(resource, found.get(resource, []), planned)]
