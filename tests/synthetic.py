@@ -530,7 +530,7 @@ def training() -> Evaluation:
         found.append(summary([replace(run, scores=tuple(scores))]))
     targets = criteria.read().target
     rows = with_scaling(found)
-    findings = tuple(convergence.findings(rows, targets))
+    findings = tuple(convergence.misses(rows, targets))
     return evaluation(rows, targets=targets, findings=findings, repeats=1, profile="training", title="Training")
 
 

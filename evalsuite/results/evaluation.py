@@ -114,7 +114,7 @@ def _compared(
     return rows, [
         *(each for case, theirs in gone.items() if case not in known for each in theirs),
         *data_rules.findings(rows, environments, commands),
-        *convergence.findings(rows, settings.target),
+        *convergence.misses(rows, settings.target),
         *(finding for row in rows for run in row.measurements for finding in run.findings),
         *(finding for row in rows for finding in row.findings),
     ]

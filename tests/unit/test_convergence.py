@@ -24,7 +24,7 @@ def trained(*scores, scale=(1, 1)):
 
 
 def codes(*scores):
-    return [finding.code for finding in convergence.findings([trained(*scores)], (TARGET,))]
+    return [finding.code for finding in convergence.misses([trained(*scores)], (TARGET,))]
 
 
 def test_a_time_to_solution_is_measured_to_the_last_epoch_or_scaled_and_says_so():
@@ -71,7 +71,7 @@ def test_hal_and_chainermn_are_judged_by_their_published_accuracies():
     known = published("hal", "top1_val_final")
 
     runs = {devices: trained(score(value, 90, 3600.0)) for (devices, _), value in known.items()}
-    found = [(devices, finding) for devices, run in runs.items() for finding in convergence.findings([run], (TARGET,))]
+    found = [(devices, finding) for devices, run in runs.items() for finding in convergence.misses([run], (TARGET,))]
     missed = {devices: round(finding.difference, 2) for devices, finding in found if finding.code == "D24"}
 
     assert missed == {32: -0.09, 64: -0.86}

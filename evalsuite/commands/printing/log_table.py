@@ -102,12 +102,9 @@ def _totals(rows: Sequence[Row], names: dict[str, str]) -> Iterator[str]:
     for code, where in sorted(by_code.items(), key=lambda pair: -len(pair[1])):
         counted = _files([file for file, _ in where])
         yield "  " + say("parse.code", code=code, files=counted, first=where[0][0], text=where[0][1])
-    doubted = [row for row in rows if row["reason"]]
-    alike = [without_example(row["reason"]) for row in doubted]
-    first = dict(zip(reversed(alike), (row["reason"] for row in reversed(doubted)), strict=True))
-    reasons = by_key(
-        ((row["throughput"] is None, first[like]), names[row["file"]]) for row, like in zip(doubted, alike, strict=True)
-    )
+    first = dict[str, str]()
+    spoken = ((row, first.setdefault(without_example(row["reason"]), row["reason"])) for row in rows if row["reason"])
+    reasons = by_key(((row["throughput"] is None, reason), names[row["file"]]) for row, reason in spoken)
     for heading, none in ((say("parse.without"), True), (say("parse.doubted"), False)):
         own = {reason: files for (lacks, reason), files in reasons.items() if lacks is none}
         if own:

@@ -10,15 +10,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from evalsuite.core.findings import (
-    BeginsAgain,
-    BelowTarget,
-    LossesApart,
-    LossNotANumber,
-    Restarted,
-    Resumed,
-    SeveralRuns,
-)
+from evalsuite.core import findings
 from evalsuite.core.model import Case, Finding, Interval, Measurement, Row, Score, Summary, Target, by_key
 from evalsuite.results.measure.statistics import median_with_range, t_limit
 
@@ -26,7 +18,7 @@ LEAST_SHARE = 0.5  # of the target's epochs: a shorter run says nothing of the w
 ALSO_CALLED = {"top1": ("top1", "accuracy")}  # Chainer and MXNet print top-1 accuracy as "accuracy"
 FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
-AGAIN = (BeginsAgain, Restarted, Resumed, SeveralRuns)
+AGAIN = (findings.BeginsAgain, findings.Restarted, findings.Resumed, findings.SeveralRuns)
 IN_SEQUENCES = ("tokens/s", "sequences/s")  # of language models, whose loss is a cross-entropy
 IN_PERCENT, SIZES = ("top1", "top5", "accuracy"), ("sequence_length", "image_size")
 
@@ -99,7 +91,7 @@ def seeds_of(summary: Row) -> list[Measurement]:
 def has_failed(run: Measurement) -> bool:
     """Diverged, or ended by no fault of the machines."""
     ended = run.status in ("failed", "timed_out", "incomplete") and run.fault is None
-    return ended or any(isinstance(finding, LossNotANumber) for finding in run.findings)
+    return ended or any(isinstance(finding, findings.LossNotANumber) for finding in run.findings)
 
 
 def _whole(run: Measurement) -> bool:
@@ -145,11 +137,11 @@ def arrivals(summary: Row, target: Target) -> Arrivals:
     )
 
 
-def findings(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Finding]:
+def misses(summaries: Iterable[Row], targets: Sequence[Target]) -> Iterable[Finding]:
     for run in filter(None, map(run_of, summaries)):
         target, score = target_of(run.run.case, run, targets) or (None, None)
         if target and score and score.value < target.value and solution(run, target):
-            yield BelowTarget(
+            yield findings.BelowTarget(
                 metric=f"{score.split}_{score.metric}",
                 value=score.value,
                 epochs=score.epoch,
@@ -179,7 +171,7 @@ def hold_together(summaries: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _apart(row: Summary, other: Summary) -> LossesApart | None:
+def _apart(row: Summary, other: Summary) -> findings.LossesApart | None:
     courses = [[run.course for run in each.measurements if run.counts and run.course] for each in (row, other)]
     data = [
         {fact.value for run in each.measurements for fact in run.facts if fact.key == "data"} for each in (row, other)
@@ -189,18 +181,18 @@ def _apart(row: Summary, other: Summary) -> LossesApart | None:
     step = min(course[-1][0] for course in itertools.chain(*courses))
     ends = [[loss_at(course, step) for course in of] for of in courses]
     ours, theirs = map(statistics.fmean, ends)
-    found = LossesApart(step=round(step), loss=ours, other=other.case.id, other_loss=theirs, where=row.case.id)
+    found = findings.LossesApart(step=round(step), loss=ours, other=other.case.id, other_loss=theirs, where=row.case.id)
     if row.unit not in IN_SEQUENCES:
         begins = [statistics.fmean(course[0][1] for course in of) for of in courses]
         own, fall = (1 - end / begin if begin else 0.0 for end, begin in zip((ours, theirs), begins, strict=True))
-        stands = row.trained != "trained" == other.trained and own < LossesApart.stands * fall
-        return found if stands and data[0] and fall > LossesApart.falls else None
+        stands = row.trained != "trained" == other.trained and own < findings.LossesApart.stands * fall
+        return found if stands and data[0] and fall > findings.LossesApart.falls else None
     if 1 in [len({*each}) for each in ends]:
         return None  # of one seed alone
     freedom = sum(map(len, ends)) - 2
     squares = sum(statistics.variance(each) * (len(each) - 1) for each in ends)
     error = math.sqrt(squares / freedom * sum(1 / len(each) for each in ends))
-    least = max(LossesApart.limit * abs(ours), t_limit(LossesApart.level, freedom) * error)
+    least = max(findings.LossesApart.limit * abs(ours), t_limit(findings.LossesApart.level, freedom) * error)
     return found if abs(ours - theirs) > least else None
 
 

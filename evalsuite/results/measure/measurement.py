@@ -266,10 +266,8 @@ def _window(measured: Throughput | None, steps: Sequence[Step]) -> Window | None
 
 def _short(case: Case, window: Window | None, read: reading.Reading) -> tuple[Finding, ...]:
     """D07: fewer than 100 measured steps or fewer than 20 skipped."""
-    if window is None:
-        return ()
     warmup = case.protocol.warmup_steps
-    if window.steps >= FULL.measured_steps and warmup >= FULL.warmup_steps:
+    if window is None or (window.steps >= FULL.measured_steps and warmup >= FULL.warmup_steps):
         return ()
     if read.in_epochs:
         return (findings.EpochWindow(measured_epochs=window.steps),)
@@ -289,9 +287,7 @@ def _busy_machine(
     if not needed <= of_host.keys():
         return ()
     others = (of_host["cpu"].mean - of_host["job_cpu"].mean) / 100
-    if others <= findings.BusyMachine.limit:
-        return ()
-    return (findings.BusyMachine(others=others),)
+    return (findings.BusyMachine(others=others),) if others > findings.BusyMachine.limit else ()
 
 
 def of_job(used: Sequence[Utilisation]) -> dict[str, Utilisation]:

@@ -1,18 +1,10 @@
 """Whether a run trained what its case says, and whether its records fit together."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+from evalsuite.core import findings
 from evalsuite.core.documents import HostEnvironment
-from evalsuite.core.findings import (
-    ChangedSinceRun,
-    ClockDisagrees,
-    ClocksFarApart,
-    ContradictsLog,
-    OtherDevices,
-    PrintedOnly,
-    SocketsUsed,
-)
 from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.logs.clocks import LATE
@@ -31,50 +23,48 @@ def implausible(
     held, measured = outcome.sha256 or {}, read.throughput
     yield from changed(folder, {name: held.get(name) for name in folder.changed(outcome)})
     recorded = outcome.origin is None or is_recording(folder.path)  # by our agents
-    apart = [finding for finding in measured.findings if isinstance(finding, ClockDisagrees)] if measured else []
     if measured is not None and measured.items_per_s is not None:
-        yield from _of_clocks(measured, apart, outcome.origin, recorded)
+        yield from _of_clocks(measured, outcome.origin, recorded)
     if not recorded:
         return
     hosts = set(environments) or {log.host for log in folder.logs()}
     if 0 < len(hosts) < case.nodes:
-        yield OtherDevices(told="nodes_recorded", seen=len(hosts), planned=case.nodes)
+        yield findings.OtherDevices(told="nodes_recorded", seen=len(hosts), planned=case.nodes)
     # one process may speak for all, or one on each node; any other number below that of the devices is too few
     if 1 < read.printers < case.total_devices and read.printers != case.nodes:
-        yield OtherDevices(told="processes_printed", seen=read.printers, planned=case.total_devices)
-    for seen in (round(e.printed) for e in read.findings if isinstance(e, ContradictsLog) and e.what == "devices"):
+        yield findings.OtherDevices(told="processes_printed", seen=read.printers, planned=case.total_devices)
+    denied = (each for each in read.findings if isinstance(each, findings.ContradictsLog) and each.what == "devices")
+    for seen in (round(each.printed) for each in denied):
         if seen != case.devices_per_node:
-            yield OtherDevices(told="devices_said", seen=seen, planned=case.total_devices)
+            yield findings.OtherDevices(told="devices_said", seen=seen, planned=case.total_devices)
 
 
 def changed(folder: RunFolder, held: Mapping[str, str | None]) -> tuple[Finding, ...]:
     """What is said of files of *folder* that have not the hash that is *held* of them; None: none is."""
     files = tuple(sorted(name for name, recorded in held.items() if not folder.is_touched(name, recorded)))
-    return (ChangedSinceRun(files=files),) if files else ()
+    return (findings.ChangedSinceRun(files=files),) if files else ()
 
 
 def beside(measured: Throughput | None, mean: float | None) -> Iterator[Finding]:
     """Against a rate that is printed beside what is read, a mean since the start: that may take a third of it."""
     if measured is None or not measured.items_per_s or not mean:
         return
-    share, limit = mean / measured.items_per_s, ClocksFarApart.limit
+    share, limit = mean / measured.items_per_s, findings.ClocksFarApart.limit
     if not 1 / (limit * LATE) < share < limit:
         yield disagreement(measured.items_per_s, measured.method, mean, COUNTS)
-        yield ClocksFarApart(difference=share - 1)
+        yield findings.ClocksFarApart(difference=share - 1)
 
 
-def _of_clocks(
-    measured: Throughput, clocks: Sequence[ClockDisagrees], origin: str | None, recorded: bool
-) -> Iterator[Finding]:
-    ours, least = {STAMPS, ARRIVALS}, 1 + ClocksFarApart.clocks
-    limits = [least if {apart.method, apart.other_method} == ours else ClocksFarApart.limit for apart in clocks]
-    far = [apart for apart, limit in zip(clocks, limits, strict=True) if apart.factor > limit]
-    if far:
-        yield ClocksFarApart(difference=max(far, key=lambda clock: clock.factor).difference)
-    stamped = measured.stamps_within is not None and measured.stamps_within <= PrintedOnly.limit
+def _of_clocks(measured: Throughput, origin: str | None, recorded: bool) -> Iterator[Finding]:
+    rule, ours = findings.ClocksFarApart, {STAMPS, ARRIVALS}
+    clocks = (each for each in measured.findings if isinstance(each, findings.ClockDisagrees))
+    limits = ((each, 1 + rule.clocks if {each.method, each.other_method} == ours else rule.limit) for each in clocks)
+    if far := [each for each, limit in limits if each.factor > limit]:
+        yield rule(difference=max(far, key=lambda clock: clock.factor).difference)
+    stamped = measured.stamps_within is not None and measured.stamps_within <= findings.PrintedOnly.limit
     timed = measured.clock_items_per_s is not None or (stamped and origin == "imported" and not recorded)
     if not timed and origin in (None, *DECIDING_ORIGINS):
-        yield PrintedOnly(method=measured.method)
+        yield findings.PrintedOnly(method=measured.method)
 
 
 def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Reading) -> Iterator[Finding]:
@@ -89,4 +79,4 @@ def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Readi
     links = any(CONTAINER_LINK.match(name) for name in re.findall(r"\[\d+\]([\w.@-]+):", chosen[1]))
     if UNOPENED in unopened[1] or ports or links:
         line, text = chosen if links else unopened
-        yield SocketsUsed(line=line, text=text)
+        yield findings.SocketsUsed(line=line, text=text)
