@@ -330,7 +330,7 @@ def _sums_of(rows: Floats) -> list[float]:
     """Of each row, as `sum_of`: of leading parts of all numbers, so short that no sum of them is rounded, then of what
     is left (AccSum: Rump, Ogita & Oishi, SIAM J. Sci. Comput. 31, 2008)."""
     if (length := rows.shape[1]) >= EXACT:
-        return rows.sum(axis=1).tolist()
+        return [*map(float, rows.sum(axis=1))]
     sums: list[list[float]] = []
     while most := float(abs(rows).max()):
         above = math.ldexp(1.0, math.frexp(most)[1] + (length + 1).bit_length())
