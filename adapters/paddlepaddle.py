@@ -31,7 +31,7 @@ _RESNET50 = Recipe(
     name="reference-resnet50",
     model="resnet50_v1.5",
     kind="reference",
-    dialect="paddleclas",
+    dialect="paddleclas_2021",
     command=lambda case: _command(case, "paddlepaddle_resnet50.py", reference_arguments(case)),
     options={"image_size": ()},
     facts=REFERENCE_FACTS,
@@ -57,7 +57,9 @@ _OTHERS = reference_recipes(
 )
 
 
-def _of_text(recipe: Recipe) -> Recipe:
+def _with_lines(recipe: Recipe) -> Recipe:
+    if recipe.unit not in ("sequences/s", "tokens/s"):
+        return replace(recipe, dialect="paddleclas")
     pins = None if recipe.model.startswith("bert_") else recipe.requirements_gpu  # layer_norm_eps is newer than 2.6.2
     return replace(recipe, dialect="paddlenlp_bert", requirements_gpu=pins)
 
@@ -65,5 +67,5 @@ def _of_text(recipe: Recipe) -> Recipe:
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
-    recipes=(_RESNET50, *(_of_text(each) if each.unit in ("sequences/s", "tokens/s") else each for each in _OTHERS)),
+    recipes=(_RESNET50, *map(_with_lines, _OTHERS)),
 )

@@ -15,7 +15,6 @@ from typing import cast
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.i18n import say, worded
-from evalsuite.commands.printing.terminal import line, print_json
 from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Value
@@ -108,7 +107,7 @@ def into_own_folder(arguments: argparse.Namespace) -> tuple[Path, int]:
 
 def _lacking(results: Sequence[Imported], stated: Mapping[str, str]) -> dict[str, tuple[str, Message]]:
     """What nobody says of the logs that can be read, or could if somebody confirms how: fact → what to type, why."""
-    lacking: dict[str, tuple[str, Message]] = {}
+    lacking, lacked = dict[str, tuple[str, Message]](), Counter[str]()
     for result in results:
         said = {message.id: message for message in _messages(result.reason)}
         shape = said.get("logs.shape_accept")
@@ -117,9 +116,11 @@ def _lacking(results: Sequence[Imported], stated: Mapping[str, str]) -> dict[str
         names = cast("tuple[str, ...]", said["importing.says"].values["absent"]) if "importing.says" in said else ()
         names += ("unit",) * ("importing.row_no_unit" in said)
         names += ("scope",) if "logs.log_whose" in said or (shape and stated.get("devices") != "1") else ()
+        lacked.update(names)
         for name in names:
-            asked = Message("commands.report_lack", name=name, example=EXAMPLES[name], log=result.source)
-            lacking.setdefault(name, ("…", asked))
+            first = lacking[name][1].values["log"] if name in lacking else result.source
+            facts = {"name": name, "log": first, "example": EXAMPLES[name], "n": lacked[name]}
+            lacking[name] = ("…", Message("commands.report_lack", **facts))
         if shape:
             taken = said.get("logs.read_by_shape") or said["logs.read_beside"]
             asked = Message("commands.report_lack_shape", taken=taken, log=result.source)
@@ -151,7 +152,7 @@ def _ask(arguments: argparse.Namespace, lacking: Mapping[str, tuple[str, Message
 def _print(results: Sequence[Imported], as_json: bool) -> None:
     if as_json:
         rows = [asdict(replace(each, findings=())) | {"findings": [*map(document, each.findings)]} for each in results]
-        print_json(redaction.redact_value(rows))
+        terminal.print_json(redaction.redact_value(rows))
         return
     limits = ((MOST_RUNS if each.run else MOST_ALIKE, each) for each in results)
     said_of = [(n, r.status, log_table.without_example(r.reason), r.findings if r.run else ()) for n, r in limits]
@@ -160,17 +161,16 @@ def _print(results: Sequence[Imported], as_json: bool) -> None:
     for first, *others in by_key(zip(keys, results, strict=True)).values():
         if others:
             said = {"status": i18n.status(first.status), "reason": worded(first.reason or "")}
-            line(say("import.many", n=len(others) + 1, source=first.source, **said))
+            terminal.line(say("import.many", n=len(others) + 1, source=first.source, **said))
             continue
         reason = f"; {worded(first.reason)}" if first.reason else ""
-        line(f"{first.source}: {first.run or say('import.no_run')}: {i18n.status(first.status)}{reason}")
+        terminal.line(f"{first.source}: {first.run or say('import.no_run')}: {i18n.status(first.status)}{reason}")
         for finding in first.findings:
-            line(f"  {finding.code}: {i18n.finding(finding)}")
+            terminal.line(f"  {finding.code}: {i18n.finding(finding)}")
     made = sum(bool(result.run) and result.status not in ("already there", "cited") for result in results)
     cited = sum(result.status == "cited" for result in results)
-    left = len(results) - made - cited
-    told = {"made": made, "left": left, **({"cited": cited} if cited else {})}
-    line(say("import.made_citing" if cited else "import.made", **told))
+    told = {"made": made, "left": len(results) - made - cited, **({"cited": cited} if cited else {})}
+    terminal.line(say("import.made_citing" if cited else "import.made", **told))
 
 
 def _exit(results: Sequence[Imported]) -> int:

@@ -227,8 +227,8 @@ def _next_step(shown: Board, evaluation: Evaluation, store: Store, arguments: ar
     if not valid(evaluation.summaries):
         return say("report.next_failed", out=out)
     if shown.again:
-        spec = shlex.quote(str(getattr(arguments, "spec", None) or "FILE"))
-        return say("report.next_again", out=out, command=shown.again.replace("--spec FILE", f"--spec {spec}"))
+        typed = shlex.join(["evalsuite", *getattr(arguments, "typed", ())])
+        return say("report.next_again", out=out, command=typed if " compare" in typed[:18] else shown.again)
     runs = shlex.join(word for root in store.roots for word in ("--runs", os.path.relpath(root)))
     return say("report.next_read", out=out, command=f"evalsuite audit {out} {runs}")
 

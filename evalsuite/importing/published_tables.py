@@ -93,8 +93,7 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
         beyond = sum(1 for cell in row[len(header) :] if cell.strip())
         known = {"unit": unit, **known} if unit else known
         rows.append(CitedRow(number=number, raw=f"{lines[first]}\n{lines[number - 1]}", cells=known, beyond=beyond))
-    columns = {name: header[place] for name, place in at.items()}
-    return CitedTable(file=file, rows=tuple(rows), columns=columns, unread=unread)
+    return CitedTable(file=file, rows=tuple(rows), columns={ours: header[at[ours]] for ours in at}, unread=unread)
 
 
 def _text(file: Path) -> str:

@@ -206,8 +206,8 @@ COUNT, ABOVE_ZERO = r"[1-9][0-9]*", r"(?=.*[1-9])"
 nodes = _number(COUNT, lambda text: _at_most(text, MOST_NODES, "nodes"), "nodes")
 batch = _number(COUNT, lambda text: _at_most(text, MOST_BATCH, Message("plan.items_per_device")), "batch")
 cores = _number(COUNT, lambda text: _at_most(text, MOST_CORES, Message("plan.cores_per_device")), "cores")
-retries = _number(r"[0-9]", int, "retries")
-quiet_rounds = _number(r"[0-9]", int, "quiet_rounds")
+retries, quiet_rounds = (_number(r"[0-9]", int, name) for name in ("retries", "quiet_rounds"))
+timeout = _number(COUNT, lambda text: float(_at_most(text, MOST_SECONDS, "s")), "timeout")
 seed = _number(r"[0-9]{1,9}", int, "seed")
 device_hours = _number(ABOVE_ZERO + r"[0-9]{1,9}(\.[0-9]{1,9})?", float, "device_hours")
 

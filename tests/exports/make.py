@@ -26,7 +26,10 @@ def reports(speed: float):
 
 
 def tensorboard(out: Path) -> None:
-    from torch.utils.tensorboard import SummaryWriter
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        from tensorboardX import SummaryWriter
 
     for name, speed in RUNS.items():
         with SummaryWriter(str(out / "runs" / name)) as writer:

@@ -53,11 +53,7 @@ def panel(*columns, axis="Step", rows=160):
 @pytest.mark.parametrize(
     ("place", "unit", "values"),
     [
-        ("runs", "tokens/s", OF_SEEDS),
-        ("wandb", "tokens/s", OF_SEEDS),
-        ("mlruns", "tokens/s", OF_SEEDS),
-        ("trackio", "tokens/s", OF_SEEDS),
-        ("mlflow", "tokens/s", OF_SEEDS),
+        *((place, "tokens/s", OF_SEEDS) for place in ("runs", "wandb", "mlruns", "trackio", "mlflow")),
         ("lightning_logs", "samples/s", [512.5]),
         ("hf", "samples/s", [HF]),
         ("sb3", "timesteps/s", [4096.0]),

@@ -4,14 +4,17 @@ import gzip
 import itertools
 import os
 import random
+import statistics
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters import paddlepaddle
 from evalsuite.contracts import dialect
-from evalsuite.core.model import Case, Log
+from evalsuite.core.findings import ClockDisagrees
+from evalsuite.core.model import Case, Log, Protocol
 from evalsuite.logs import catalogue, reading, recognition
 from evalsuite.logs.reading import Reading, read_file, read_run
 from evalsuite.logs.scan.scan import scan_log
@@ -21,6 +24,9 @@ from tests import sources
 from tests.readings import SHORT, example_line, speed_line
 
 DIALECTS = catalogue.discover()
+PADDLECLAS = (
+    "[Train][Epoch 1/1][Iter: {}/25]lr(A): 0.1, loss: 6, batch_cost: {:.5f}s, reader_cost: 0.1, ips: {:.5f} samples/s"
+)
 
 
 def case(**fields):
@@ -90,6 +96,22 @@ def test_the_arrival_of_lines_is_the_clock_where_there_is_no_stamp(log):
     assert reading.throughput.items_per_s == pytest.approx(8 / 0.7)
     assert reading.throughput.window.begin_s == pytest.approx(4.4)
     assert "clock_disagrees" in [finding.code for finding in reading.throughput.findings]
+
+
+def test_means_since_the_start_are_no_doubt_of_a_run_that_others_slowed_at_first(log):
+    took = [0.4 + at % 7 / 100 + 4.0 * (5 <= at < 8) for at in range(25)]
+    means = [
+        statistics.fmean(took[5 * (step > 5) : step]) for step in range(1, 26)
+    ]  # PaddleClas's, as our script has it
+    lines = [PADDLECLAS.format(step, mean, 8 / mean) for step, mean in enumerate(means)]
+    written = log(lines, arrivals=[*itertools.accumulate(took)])
+    dialect, asked = paddlepaddle.ADAPTER.recipes[0].dialect, Protocol(warmup_steps=5, measured_steps=20)
+
+    found = read_run([written], case(protocol=asked), dialect, dialects=DIALECTS).throughput
+
+    assert found.items_per_s == pytest.approx(20 * 8 / sum(took[5:]), rel=1e-3)
+    assert found.printed_items_per_s == pytest.approx(found.items_per_s, rel=1e-3)
+    assert not any(isinstance(finding, ClockDisagrees) for finding in found.findings)
 
 
 def test_a_score_has_its_seconds_since_the_start_by_its_arrival(log):

@@ -78,6 +78,7 @@ FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {  # argument → field of
     "steps": ("protocol", spec.steps),
     "cores_per_device": ("cores_per_device", spec.cores),
     "retries": ("retries", spec.retries),
+    "timeout": ("timeout_s", spec.timeout),
     "quiet_rounds": ("quiet_rounds", spec.quiet_rounds),
     "max_device_hours": ("max_device_hours", spec.device_hours),
     "stop_after_window": ("stop_after_window", bool),

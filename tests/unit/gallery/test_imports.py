@@ -419,16 +419,16 @@ class TestLogsToAPage:
         code, said, made = page("logs --set batch=64")
 
         assert (code, made, page.runs.finished()) == (USAGE, False, [])
-        assert "devices (such as 8; see logs/mxnet/1.log)" in said
+        assert "devices (such as 8; 2 logs lack it, as logs/mxnet/1.log)" in said
         assert "evalsuite report logs --set batch=64 --lang en --set 'model=…' --set 'devices=…'\n" in said
-        assert page(said.splitlines()[-2].partition("report ")[2])[0] == USAGE  # as it stands
+        assert page(said.splitlines()[-4].partition("report ")[2])[0] == USAGE  # as it stands
 
     def test_a_log_in_no_known_format_asks_how_it_is_read_too(self, page, tmp_path):
         lines = "".join(f"it {step:4d} | {200 + step % 3}.5 img/s | loss {3 - step / 90:.3f}\n" for step in range(160))
         files(tmp_path, {"own/a.log": lines})
 
         _, said, _ = page("own")
-        line = said.splitlines()[-2].partition("report ")[2]
+        line = said.splitlines()[-4].partition("report ")[2]
         for value in ("toy", "resnet50", "2", "64", "global"):
             line = line.replace("…", value, 1)
 
