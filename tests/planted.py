@@ -3,8 +3,11 @@
 They are as an older version, another tool or a hand may have left them: evalsuite itself writes none of it.
 """
 
+import base64
 import json
+import random
 import re
+import string
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +40,27 @@ def _filled(value):
 
 
 TABLE = _filled(tomllib.loads((Path(__file__).parent / "attacks" / "secrets.toml").read_text(encoding="utf-8")))
-LINES, VARIABLES = TABLE["lines"], TABLE["variables"]  # how it is told → (words, the secret in them)
+DATA = Path(__file__).parent / "data"
+MIXED = string.ascii_letters + string.digits
+WORDS = {"any": MIXED, "hex": string.hexdigits[:16], "up": MIXED[26:], "low": MIXED[:26]}
+
+
+def drawn(kind, chance):
+    """(a text of *kind*, the secret in it): <any40> are 40 letters and digits, <b64:…> is what it says in base64."""
+    draw = lambda match: "".join(chance.choices(WORDS[match[1]], k=int(match[2])))  # noqa: E731
+    parts = re.split(r"(?s)\[\[(.*?)\]\]", re.sub(r"<(any|hex|up|low)(\d+)>", draw, kind))
+    encoded = base64.b64encode(parts[1][4:].encode()).decode() if parts[1].startswith("b64:") else parts[1]
+    return parts[0] + encoded + parts[2], encoded
+
+
+KINDS = json.loads((DATA / "secrets.json").read_text(encoding="utf-8"))
+TOLD = [(kind, drawn(kind, random.Random(kind))) for kind in KINDS]
+LINES = TABLE["lines"] | {
+    kind: ([text], secret)
+    for kind, (text, secret) in TOLD
+    if len(secret) > 8 and "\n" not in secret and "chap-" not in kind  # which SECURITY.md leaves out
+}
+VARIABLES = TABLE["variables"]
 COMMANDS = tuple(word for line, _ in LINES.values() for word in line)
 SECRETS = {WORD, MADE, *(secret for _, secret in LINES.values())}
 

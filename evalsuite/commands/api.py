@@ -119,7 +119,7 @@ def diff(before: Side, after: Side, *, across_environments: bool = False) -> Cha
     *across_environments*: machines are compared, not the software.
     """
     if isinstance(before, str | Path) and isinstance(after, str | Path):
-        first, second = (finished.read(Path(path)).summaries for path in (before, after))
+        first, second = (finished.read(Path(path), vouched=True).summaries for path in (before, after))
         return changes.between(first, second, across_environments=across_environments)
     if isinstance(before, str | Path) or isinstance(after, str | Path):
         raise EvalsuiteError.of("commands.two_sides", n=1)

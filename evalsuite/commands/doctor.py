@@ -29,7 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
         nodes.report(arguments.on_node, token, programs, lambda line: print(line, flush=True))
         return Exit.DONE
     if arguments.argv:
-        return _start_on_hosts(arguments)
+        from evalsuite.launch.remote import ssh
+
+        whole = functools.partial(print, end="", flush=True)  # line and end at once: several threads print
+        return ssh.run_on_hosts(options.read_hosts(arguments), arguments.argv, lambda line: whole(f"{line}\n"))
     if arguments.spec:
         from evalsuite.launch.checks import imports
 
@@ -50,13 +53,6 @@ def _show(arguments: argparse.Namespace, checks: Sequence[Check], ready: bool, c
         print_json({"ready": ready, "checks": list(map(asdict, checks))})
     else:
         _print_table(checks, conclusion)
-
-
-def _start_on_hosts(arguments: argparse.Namespace) -> int:
-    from evalsuite.launch.remote import ssh
-
-    whole = functools.partial(print, end="", flush=True)  # line and end at once: several threads print
-    return ssh.run_on_hosts(options.read_hosts(arguments), arguments.argv, lambda line: whole(f"{line}\n"))
 
 
 def _look_at_nodes(arguments: argparse.Namespace) -> int:

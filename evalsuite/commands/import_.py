@@ -15,7 +15,7 @@ from typing import cast
 from evalsuite.commands.options import search_paths
 from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.i18n import say, worded
-from evalsuite.core import redaction
+from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Value
 from evalsuite.core.model import by_key
@@ -24,6 +24,7 @@ from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
 from evalsuite.report.text.findings import document
 from evalsuite.results.measure import facts
+from evalsuite.results.measure.redaction import disclosed
 from evalsuite.runs import campaign_facts
 from evalsuite.runs.store import Store
 
@@ -87,9 +88,8 @@ def into_own_folder(arguments: argparse.Namespace) -> tuple[Path, int]:
     ours = (own / MARK).exists() and all(folder.command().imported for folder in Store(own).finished())
     if os.path.lexists(own) and not ours:
         raise EvalsuiteError.of("commands.report_runs", path=own)
-    own.parent.mkdir(parents=True, exist_ok=True)
     while True:
-        new = Path(tempfile.mkdtemp(prefix=f".{own.name}-", dir=own.parent))
+        new = Path(tempfile.mkdtemp(prefix=f".{own.name}-", dir=files.existing(own.parent)))
         try:
             results = _read(arguments, Store(new))
             if not (lacking := _lacking(results, dict(arguments.set))):
@@ -97,6 +97,7 @@ def into_own_folder(arguments: argparse.Namespace) -> tuple[Path, int]:
                 if not any(result.run for result in results):
                     raise EvalsuiteError.of("commands.report_no_logs", n=len(results), path=arguments.paths[0])
                 (new / MARK).touch()
+                own.parent.mkdir(parents=True, exist_ok=True)
                 shutil.rmtree(own, ignore_errors=True)
                 os.replace(new, own)
                 return own, _exit(results)
@@ -152,7 +153,7 @@ def _ask(arguments: argparse.Namespace, lacking: Mapping[str, tuple[str, Message
 def _print(results: Sequence[Imported], as_json: bool) -> None:
     if as_json:
         rows = [asdict(replace(each, findings=())) | {"findings": [*map(document, each.findings)]} for each in results]
-        terminal.print_json(redaction.redact_value(rows))
+        terminal.print_json(disclosed(rows))
         return
     limits = ((MOST_RUNS if each.run else MOST_ALIKE, each) for each in results)
     said_of = [(n, r.status, log_table.without_example(r.reason), r.findings if r.run else ()) for n, r in limits]

@@ -26,6 +26,7 @@ from evalsuite.plan.plan import NO_RECIPE, Plan
 from evalsuite.plan.spec import scale
 from evalsuite.report.text.findings import english
 from evalsuite.results.measure import units
+from evalsuite.results.measure.redaction import disclosed
 from evalsuite.runs.store import Store
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = read_request(arguments)
     if arguments.json:
         facts = _facts(request, with_commands=arguments.commands)
-        print_json(redaction.redact_value(facts))
+        print_json(disclosed(facts))
     elif arguments.commands:
         _print_commands(request)
     elif arguments.prepare:

@@ -4,8 +4,8 @@ import argparse
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import line, print_json
-from evalsuite.core import redaction
 from evalsuite.core.errors import EvalsuiteError, Exit
+from evalsuite.results.measure.redaction import disclosed
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store
 from evalsuite.site import publishing
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
             "reports": [entry.id for entry in stored],
             "regressions": [line.case.id for line in history.regressions],
         }
-        print_json(redaction.redact_value(facts))
+        print_json(disclosed(facts))
         return Exit.DONE
     ids = {"publish.added": published.added, "publish.known": published.known, "publish.removed": published.removed}
     for key, name in ((key, name) for key, found in ids.items() for name in found):

@@ -11,7 +11,7 @@ from evalsuite.agent import agent, node_lock, rendezvous, watchdog
 from evalsuite.agent.order import Order
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import cores
-from evalsuite.runs import rehearsed
+from evalsuite.runs import campaign_facts, rehearsed
 
 # of the options that are numbers
 MOST = {"processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_per_device": 65_536}
@@ -25,12 +25,13 @@ def run(arguments: argparse.Namespace) -> int:
         return _print_table(arguments)
     order = _order(arguments)
     rehearsed.refuse_stand_in(os.environ)
+    if arguments.case:
+        from evalsuite.importing import user_facts
+
+        facts = user_facts.campaign_facts(arguments.case)
     folder = agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
     if arguments.case:  # beside what is recorded, where `import` reads it; raises where another node's is another
-        from evalsuite.importing import user_facts
-        from evalsuite.runs import campaign_facts
-
-        campaign_facts.write_once(folder.path, user_facts.campaign_facts(arguments.case))
+        campaign_facts.write_once(folder.path, facts)
     launched = bool(arguments.for_run)
     lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=launched, say=say)
     watchdog.start_watchdog(launched)

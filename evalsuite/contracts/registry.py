@@ -13,6 +13,7 @@ from evalsuite.core import files, paths
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 
+_nicknames = functools.cache(functools.partial(paths.read_data, "framework_names.toml"))
 CONTRACT = author_modules.Contract(
     option="--adapters",
     name="ADAPTER",
@@ -98,16 +99,12 @@ def _guard(recipe: Recipe, file: Path) -> Recipe:
     )
 
 
+@functools.cache
 def framework(word: str) -> str:
     """The built-in framework that people mean by *word*, by name, title or nickname; *word* if there is none."""
-    names = _other_names()
+    titles = {_plain(name): each.name for each in _house().values() for name in (each.name, each.title)}
+    names = {**_nicknames(), **titles}
     return word if word in _house() else names.get(_plain(word), word)
-
-
-@functools.cache
-def _other_names() -> Mapping[str, str]:
-    titles = {_plain(word): each.name for each in _house().values() for word in (each.name, each.title)}
-    return {**paths.read_data("framework_names.toml"), **titles}
 
 
 def _plain(word: str) -> str:

@@ -157,13 +157,6 @@ def text(path: Path) -> str | None:
         return None
 
 
-def write_cache(path: Path, content: bytes) -> None:
-    """Puts *content* into a cache; a failure only costs time."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content, mode=0o600, lasting=False)
-
-
 @contextlib.contextmanager
 def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterator[BinaryIO]:
     """A new file that replaces *path* once it is whole."""

@@ -95,7 +95,11 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         name = errno.errorcode.get(error.errno, "").lower()
         return named("system", name) or error.strerror or str(error)
-    return error.args[0] if error.args and isinstance(error.args[0], Message) else str(error)
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object.count(b"\n", 0, error.start) + 1
+        return Message("system.no_utf8", line=line, byte=f"{error.object[error.start]:02x}")
+    own = error.args[0] if error.args and isinstance(error.args[0], Message) else None
+    return own or named("system", type(error).__name__.lower()) or str(error)
 
 
 def named(room: str, name: str) -> Message | None:

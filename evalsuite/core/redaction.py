@@ -5,7 +5,6 @@ Signs are a name, an issuer's shape, what only chance writes, and credentials; n
 
 import base64
 import functools
-import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -24,15 +23,12 @@ def _compile(parts: Sequence[str], prefixes: str = "") -> "re.Pattern[str]":
 
 _SIGNS = {name: _compile(parts) for name, parts in _DATA["signs"].items()}
 _SHAPES = {
-    name: (
-        frozenset(given.get("stems") or given["prefixes"].lower().split()),
-        _compile(given["shape"], given.get("prefixes", "")),
-    )
-    for name, given in _DATA["shapes"].items()
+    name: ({*(of.get("stems") or of["prefixes"].lower().split())}, _compile(of["shape"], of.get("prefixes", "")))
+    for name, of in _DATA["shapes"].items()
 }
-_OF_OPTION = "value of an option"
+_Places = list[tuple[int, int, str]]  # start, end, name
 _STEMS = tuple({stem for stems, _ in _SHAPES.values() for stem in stems})
-_GIVES = re.compile(r"[=:\N{FULLWIDTH COLON}>\s\u4e00-\u9fff]")  # between a name and what is given to it
+_GIVES = re.compile(r"[=:\N{FULLWIDTH COLON}>%,\s\u4e00-\u9fff]")  # between a name and what is given to it
 _MARK = re.compile(r"\\?\[secret: [^\]\n]{1,200}\]")
 SHORTEST = 12  # characters of what has a shape
 SHORT = 4096  # characters; longer texts rarely come twice
@@ -44,70 +40,47 @@ CHANGING, DISTINCT, IN_WORDS = 0.4, 0.6, 0.4
 @functools.lru_cache(maxsize=1 << 12)
 def is_secret_name(name: str) -> bool:
     """Of an option, a variable or a key: `HF_TOKEN`."""
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.strip("-\"' "))
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.strip("-\"' "))
     return bool(_SIGNS["name"].search(plain)) and not _SIGNS["harmless"].search(plain.lower().replace("-", "_"))
 
 
 def redact(text: str) -> str:
     """*text* or the values of a message, with each secret replaced by its name."""
-    if isinstance(text, Message):
-        return text.map(redact)
-    return _redact_short(text) if len(text) < SHORT else _redact(text)
+    return text.map(redact) if isinstance(text, Message) else _redact(text, _places(text))
 
 
-def _redact(text: str, shown: Callable[[str, str], str] = lambda _, name: _mark(name)) -> str:
+def _redact(text: str, places: _Places, shown: Callable[[str, str], str] = lambda _, name: _mark(name)) -> str:
     out, behind = [], 0
-    for start, end, name in _places(text):
+    for start, end, name in places:
         out += [text[behind:start], shown(text[start:end], name)]
         behind = end
     return "".join(out) + text[behind:]
 
 
-_redact_short = functools.lru_cache(maxsize=1 << 14)(_redact)
-
-
 def redact_words(line: Sequence[str]) -> tuple[str, ...]:
-    """A command line without secrets; an option's name marks the next word too."""
-    whole = " ".join(line)
-    for start, end, name in _find_issued(whole):
-        if name == _OF_OPTION:
-            whole = whole[:start] + "\0" * (end - start) + whole[end:]
-    begins = itertools.accumulate((len(word) + 1 for word in line), initial=0)
-    line = [
-        re.sub("\0+", _mark(_OF_OPTION), whole[at : at + len(word)]) for at, word in zip(begins, line, strict=False)
-    ]
-    return tuple(
-        _mark(before)
-        if is_secret_name(before)
-        and "=" not in before
-        and not word.startswith("--")
-        and (before.startswith("-") or "_" in before or redact(f"{before} {word}") != f"{before} {redact(word)}")
-        else redact(word)
-        for before, word in zip(("", *line), line, strict=False)
-    )
+    """A command line without secrets; an option's name marks the whole next word."""
+    places, at, out = _places(" ".join(line)), 0, list[str]()
+    for before, word in zip(("", *line), line, strict=False):
+        named = is_secret_name(before) and out[-1:] == [before] and "=" not in before and not word.startswith("--")
+        there = ((max(start - at, 0), min(end - at, len(word)), name) for start, end, name in places)
+        inside = _merged([*_places(word), *(place for place in there if place[0] < place[1])])
+        out.append(_mark(before) if named and (before.startswith("-") or "_" in before) else _redact(word, inside))
+        at += len(word) + 1
+    return tuple(out)
 
 
 def redact_variables(given: Mapping[str, str]) -> dict[str, str]:
     return {name: _mark(name) if _is_named_secret(name, value) else redact(value) for name, value in given.items()}
 
 
-def redact_value(thing: object) -> object:
-    if isinstance(thing, str):
-        return redact(thing)
-    if isinstance(thing, Mapping):
-        return {name: redact_value(value) for name, value in thing.items()}
-    return [redact_value(value) for value in thing] if isinstance(thing, list | tuple) else thing
-
-
 def find_secret(thing: object, key: str = "") -> str | None:
     """The key of the first secret in a JSON or TOML value."""
     if isinstance(thing, str):
         return (key or "the text") if redact(thing) != thing or _is_named_secret(key, thing) else None
-    inside: Iterable[tuple[str, object]] = ()
+    parts = thing if isinstance(thing, list | tuple) else ()
+    inside: Iterable[tuple[str, object]] = ((f"{key}[{place}]", value) for place, value in enumerate(parts))
     if isinstance(thing, Mapping):
         inside = ((f"{key}.{name}" if key else str(name), value) for name, value in thing.items())
-    elif isinstance(thing, list | tuple):
-        inside = ((f"{key}[{place}]", value) for place, value in enumerate(thing))
     return next((where for name, value in inside if (where := find_secret(value, redact(name)))), None)
 
 
@@ -115,30 +88,39 @@ def _is_named_secret(key: str, value: str) -> bool:
     return is_secret_name(key) and not _is_hidden(_hide_marks(value)) and not value.isdigit()
 
 
-def is_issued(text: str) -> bool:
-    """Whether *text* certainly holds a secret, by its shape."""
-    return any(True for _ in _find_issued(_hide_marks(text)))
+def find_issued(text: str) -> int | None:
+    """Where in *text* the first begins that certainly is a secret, by its shape."""
+    return min((start for start, *_ in _find_issued(_hide_marks(text))), default=None)
 
 
 def mask_secrets(text: bytes) -> bytes:
     """*text* with `*` over each byte of a secret: lengths and places stay."""
-    starred = _redact(
-        text.decode("utf-8", "surrogateescape"),
-        lambda secret, _: re.sub(rb"[^\r\n]", b"*", secret.encode("utf-8", "surrogateescape")).decode(),
-    )
-    return starred.encode("utf-8", "surrogateescape")
+    said = text.decode("utf-8", "surrogateescape")
+    star = lambda secret, _: re.sub(rb"[^\r\n]", b"*", secret.encode("utf-8", "surrogateescape")).decode()  # noqa: E731
+    return _redact(said, _places(said), star).encode("utf-8", "surrogateescape")
 
 
-def _places(text: str) -> list[tuple[int, int, str]]:
-    """(start, end, name) of each secret, in order; where several meet, the first gives the name."""
-    text = _hide_marks(text)
-    places: list[tuple[int, int, str]] = []
-    for start, end, name in sorted([*_find_issued(text), *_find_named(text), *_find_random(text)]):
+def _places(text: str) -> _Places:
+    """Of each secret, in order; where several meet, the first gives the name."""
+    return _short_places(text) if len(text) < SHORT else _find(text)
+
+
+def _find(text: str) -> _Places:
+    text, finders = _hide_marks(text), (_find_issued, _find_named, _find_random, _find_in_tables)
+    return _merged(place for find in finders for place in find(text))
+
+
+def _merged(found: Iterable[tuple[int, int, str]]) -> _Places:
+    places: _Places = []
+    for start, end, name in sorted(found):
         if places and start < places[-1][1]:
             places[-1] = (places[-1][0], max(end, places[-1][1]), places[-1][2])
         else:
             places.append((start, end, name))
     return places
+
+
+_short_places = functools.lru_cache(maxsize=1 << 14)(_find)
 
 
 def _hide_marks(text: str) -> str:
@@ -211,6 +193,20 @@ def _find_named(text: str) -> Iterator[tuple[int, int, str]]:
         match = _SIGNS["given"].search(text, end)
 
 
+def _find_in_tables(text: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, name) of what stands below a secret's name in the head of a table: `user,password`."""
+    match = _SIGNS["head"].search(text) if "\n" in text else None
+    while match:
+        sign, at = match["sign"], match.end() + 1
+        place, width = match["before"].count(sign), match[0].count(sign) + 1
+        while len(cells := text[at : text.find("\n", at) % (len(text) + 1)].split(sign)) == width:  # to the text's end
+            start, value = at + len(sign.join(["", *cells[:place]])), cells[place].strip(" \"'")
+            if _has_secret("password", "|", value):
+                yield (start := text.index(value, start)), start + len(value), match["name"]
+            at += len(sign.join(cells)) + 1
+        match = _SIGNS["head"].search(text, at)
+
+
 def _mark(name: str) -> str:
     return f"[secret: {name.strip()}]"
 
@@ -220,7 +216,8 @@ def _has_secret(name: str, between: str, given: str) -> bool:
     value = given.strip("\"'")
     if not is_secret_name(name) or _is_hidden(value) or _SIGNS["no_secret"].fullmatch(value):
         return False
-    if between.isspace() and "\n" in between and name.isascii() and not _SIGNS["mixed_word"].match(value):
+    bare = between.isspace() and "\n" in between and name.isascii()
+    if (bare or _SIGNS["aside"].fullmatch(between)) and not _SIGNS["mixed_word"].match(value):
         return False
     if name.startswith("-"):
         return True
@@ -228,4 +225,5 @@ def _has_secret(name: str, between: str, given: str) -> bool:
     if in_chinese or (name.lower().endswith("signature") and "(" in value):
         return False
     spoken = between.isspace() or any(sign in between for sign in ":|│\N{FULLWIDTH COLON}是为")
-    return not spoken or not _SIGNS["spoken"].fullmatch(value.rstrip(".:!?"))
+    long = not name.isascii() and value.isascii() and len(value) >= SHORTEST  # no word of a sentence
+    return not spoken or long or not _SIGNS["spoken"].fullmatch(value.rstrip(".:!?"))

@@ -14,7 +14,8 @@ from evalsuite.core import decode, findings
 from evalsuite.core.author_document import BothLanguages, LabDocument
 from evalsuite.core.decode import Kind, Mistake, Wrong, message, refusal, shown, take
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import MOST_SUMMARY_BYTES, is_file, read_json
+from evalsuite.core.files import MOST_SUMMARY_BYTES, is_file, read_json, sha256
+from evalsuite.core.messages import Message
 from evalsuite.core.model import (
     Case,
     Fact,
@@ -32,7 +33,7 @@ from evalsuite.core.model import (
     Verdict,
     by_key,
 )
-from evalsuite.finished import schema
+from evalsuite.finished import manifest, schema
 from evalsuite.results.compare.answers import Answer, Apart, Conditions, Missing
 from evalsuite.results.compare.decisions import Candidate, Ranked, RankingScope
 from evalsuite.results.compare.fairness import Obstacle
@@ -102,8 +103,8 @@ def folder_of(report: Path) -> Path:
     return report.parent if report.name == PAGE else report
 
 
-def read(folder: Path) -> Finished:
-    """Raises EvalsuiteError if *folder* has no finished report of a known schema."""
+def read(folder: Path, *, vouched: bool = False) -> Finished:
+    """Raises EvalsuiteError if *folder* has no finished report of a known schema, or none that is *vouched* for."""
     folder = folder_of(Path(folder))
     file = folder / SUMMARY
     if not (is_file(file) and is_file(folder / PAGE)):
@@ -113,7 +114,14 @@ def read(folder: Path) -> Finished:
     if isinstance(version, bool) or version != SCHEMA_VERSION:
         got = shown(version)
         raise EvalsuiteError.of("decode.report_version", file=file, found=got, expected=SCHEMA_VERSION)
-    return cast(Finished, take(Kind(schema.kind().words, functools.partial(_read, folder)), facts, file, "try_report"))
+    report = cast(
+        Finished, take(Kind(schema.kind().words, functools.partial(_read, folder)), facts, file, "try_report")
+    )
+    if vouched and (listed := manifest.read(folder)) is None:
+        raise EvalsuiteError.of("site.no_manifest", folder=folder, name=manifest.NAME)
+    if vouched and listed and listed.files.get(SUMMARY) != sha256(file):
+        raise EvalsuiteError.of("site.not_ours", path=file, error=Message("report.not_as_written", name=manifest.NAME))
+    return report
 
 
 def _read(folder: Path, facts: object) -> Finished:

@@ -13,7 +13,7 @@ from pathlib import Path
 from evalsuite.core import decode, files
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.runs.endings import EVALUATOR_LOST
-from evalsuite.runs.store import RunFolder
+from evalsuite.runs.store import PULSE, RunFolder
 
 PERIOD_S = 5.0
 SILENT_S = 180.0  # an NFS client may show the times of a minute ago (nfs(5), acregmax)
@@ -91,7 +91,7 @@ class HeartbeatMonitor:
             return []
         self._next_s = time.monotonic() + min(PERIOD_S, self._silent_s / 4)
         touch(self._folder.pulse)
-        for host in self._folder.beating():
+        for host in sorted(file.name[len(PULSE) + 1 :] for file in self._folder.scratch.glob(f"{PULSE}.*")):
             self._watches.setdefault(host, FileWatch(self._folder.beat_path(host)))
         silent = {host for host, watch in self._watches.items() if watch.silent_s() > self._silent_s}
         return sorted(silent.difference(self._folder.agents() if silent else ()))

@@ -98,9 +98,6 @@ class RunFolder:
     def beat_path(self, host: str) -> Path:
         return self.scratch / f"{PULSE}.{host}"
 
-    def beating(self) -> list[str]:
-        return sorted(file.name.removeprefix(f"{PULSE}.") for file in self.scratch.glob(f"{PULSE}.*"))
-
     @property
     def engine_log(self) -> Path:
         return self.path / "engine.txt"
@@ -311,9 +308,12 @@ class Store:
         return [run for run in runs if not ended(run)]
 
     def finished(self) -> list[RunFolder]:
-        folders = [RunFolder(outcome.parent) for outcome in self.root.glob(f"*/r[0-9]*/{OUTCOME}")]
-        numbers = {folder: decode.whole(folder.path.name.removeprefix("r")) for folder in folders}
-        return sorted(folders, key=lambda each: (each.path.parent.name, numbers[each] is not None, numbers[each] or 0))
+        """Also those that nobody may look into, or whose outcome is a link to nothing: who reads them is told."""
+        held = {outcome.parent for outcome in self.root.glob("*/r[0-9]*/outcome.jso[n]")}  # the name alone is asked for
+        held |= {run for run in self.root.glob("*/r[0-9]*/") if not os.access(run, os.R_OK | os.X_OK)}
+        held |= {case / "r0" for case in self.root.glob("*-*/") if not os.access(case, os.R_OK | os.X_OK)}
+        numbers = {RunFolder(run): decode.whole(run.name.removeprefix("r")) for run in held}
+        return sorted(numbers, key=lambda each: (each.path.parent.name, numbers[each] is not None, numbers[each] or 0))
 
     def aside(self) -> list[Path]:
         """Attempts that count for nothing: given up, failed by a node, made again."""

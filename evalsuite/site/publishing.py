@@ -125,10 +125,9 @@ def _write_pages(site: Path, written: Mapping[str, bytes]) -> None:
 
 
 def _secret(file: Path, name: str, text: str) -> EvalsuiteError | None:
-    place = None
-    if redaction.is_issued(text):
-        line = next((number for number, line in enumerate(text.split("\n"), 1) if redaction.is_issued(line)), None)
-        place = Message("core.file_line", path=name, line=line) if line else name
+    place: str | None = None
+    if (at := redaction.find_issued(text)) is not None:
+        place = Message("core.file_line", path=name, line=text.count("\n", 0, at) + 1)
     elif name in WHOLE:
         with contextlib.suppress(ValueError, RecursionError):
             place = redaction.find_secret(json.loads(text))

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import reports
@@ -113,6 +114,15 @@ def two(tmp_path):
     before = reports.evaluation(reports.summary())
     after = reports.evaluation(reports.summary(reports.SLOWER, day=2, version="2.1"))
     return [str(reports.written(tmp_path / name, of)) for name, of in (("a", before), ("b", after))]
+
+
+@pytest.mark.parametrize("hashes", [None, "[]", '{"evalsuite": "1", "input_sha256": "0", "files": {}}'])
+def test_a_report_whose_manifest_does_not_vouch_for_it_is_compared_with_none(hashes, two, capsys):
+    file = Path(two[0]) / "manifest.json"
+    file.write_text(hashes) if hashes else file.unlink()
+
+    assert cli.main(["diff", *two]) == Exit.USAGE
+    assert "manifest.json" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -179,4 +179,4 @@ def test_the_case_is_written_beside_and_needs_no_words_at_the_import(tmp_path, c
     assert json.loads(capsys.readouterr().out)[0]["throughput"] == pytest.approx(2 * 8 / 0.5)
     case.write_text('modle = "x"\n')
     assert main(["sample", "-o", str(tmp_path / "o"), "--share", "--case", str(case), "--", "true"]) == Exit.USAGE
-    assert '"modle"' in capsys.readouterr().err
+    assert ('"modle"' in capsys.readouterr().err, (tmp_path / "o").exists()) == (True, False)

@@ -75,9 +75,10 @@ def measure(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     measurement, command = measurement_room.measured(folder, places)
     made = Measured(disclosed_whole(measurement), command and disclosed_whole(command))
     if entry is not None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # a failure only costs time
             if _seen(entry.folder) == entry.seen:
-                files.write_cache(entry.file, pickle.dumps((entry.seen, made), protocol=pickle.HIGHEST_PROTOCOL))
+                entry.file.parent.mkdir(parents=True, exist_ok=True)
+                files.write_atomically(entry.file, pickle.dumps((entry.seen, made), 5), mode=0o600, lasting=False)
     return made
 
 

@@ -5,7 +5,7 @@ names, which folders bear.
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
@@ -32,7 +32,7 @@ def _sweep(kind: type) -> Sweep | None:
     """How a value of *kind* is swept; None where there is no text in it. A large evaluation has a million values."""
     if issubclass(kind, str):
         return lambda text: text if (shown := redact(text)) == text else shown
-    if issubclass(kind, tuple):
+    if issubclass(kind, tuple | list):
         return _all
     if issubclass(kind, Mapping):
         return _mapping
@@ -44,11 +44,11 @@ def _sweep(kind: type) -> Sweep | None:
     return None
 
 
-def _all(values: tuple[Any, ...]) -> tuple[Any, ...]:
+def _all(values: Sequence[Any]) -> Any:
     first = values[0][:1] if values and isinstance(values[0], tuple) else values[:1]
-    if not values or isinstance(next(iter(first), None), int | float):
+    if not values or (isinstance(values, tuple) and isinstance(next(iter(first), None), int | float)):
         return values
-    inside = tuple(map(disclosed, values))
+    inside = cast(Any, type(values))(map(disclosed, values))
     return values if inside == values else inside
 
 
