@@ -1,8 +1,4 @@
-"""The options that a script prints at its start, as words of a command line: `--optimizer=sgd`.
-
-Three shapes are known: argparse's Namespace in one line, Megatron's names with dots after them, and lines of
-`name = value`. Which options mean something is not known here.
-"""
+"""The options that a script prints at its start, as words of a command line: `--optimizer=sgd`."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -86,7 +86,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                     yield kind, value, match[0].strip(b"- ")
             for kind, form in _forms("forms"):
                 if counted := form.search(line):
-                    yield kind, next(filter(None, counted.groups())), counted[0]
+                    yield kind, next(filter(None, counted.groups())).replace(b",", b""), counted[0]
             if listed := _fact("listed").search(line):
                 yield "listed", listed[2] or b"%d" % len(listed[1].split(b",")), listed[0]
             if mesh := _fact("mesh").search(line):

@@ -143,7 +143,8 @@ def slots(text: bytes) -> list[Slot]:
         carried = carried or (two[2] if two else "")
         if lead.endswith((_NTH, _NTH + b" ")):  # 第 3/10 轮
             named = unit or _divide(translate(between[min(place + 1, len(tokens))]), "", last=False, opened=False)[0]
-        parts.append(Slot(label=named, unit=unit, text=token[0], lead=lead, tail=tail, start=token.start()))
+        behind = lead[bool(parts and parts[-1].scaled) :]  # 12.3k tok/s | 0.666 s/step: the k is of the number before
+        parts.append(Slot(label=named, unit=unit, text=token[0], lead=behind, tail=tail, start=token.start()))
     return parts
 
 
