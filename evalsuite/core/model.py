@@ -112,9 +112,8 @@ class Case:
         options = "".join(f"-{name}={value}" for name, value in self.options)
         steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"
         batch = f"b{self.batch_per_device}" if self.strong_batch is None else f"g{self.strong_batch}"
-        return (
-            f"{self.framework}-{self.recipe}-{self.device}{cores}-{self.precision}{switches}-{batch}{options}-s{steps}"
-        )
+        how = f"{self.device}{cores}-{self.precision}{switches}-{batch}{options}-s{steps}"
+        return f"{self.framework}-{self.recipe}-{how}"
 
     @overload
     def option(self, name: str) -> str | None: ...
@@ -442,6 +441,7 @@ class Measurement:
         default=(), compare=False, repr=False
     )  # what its steps print: times or rates
     printers: int = 0  # processes that print steps
+    dialect: str | None = None  # in which the log was read
     lines: tuple[LogLine, ...] = field(default=(), compare=False, repr=False)  # first, middle and last of the window
     figures: tuple[tuple[str, float], ...] = ()  # those of `results/samples/run_figures` that were measured, by name
     facts: tuple[Fact, ...] = ()

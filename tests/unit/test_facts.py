@@ -69,9 +69,7 @@ def test_hosts_state_devices_driver_and_settings():
 
 
 @pytest.mark.parametrize(("changes", "key", "expected"), sources.cases("facts.toml")["host_does_say"])
-def test_what_one_host_does_not_say_is_unknown_and_a_record_of_no_variables_says_that_none_was_set(
-    changes, key, expected
-):
+def test_what_one_host_does_not_say_is_unknown_and_a_record_of_no_variables_says_none_was_set(changes, key, expected):
     hosts = {name: replace(GPU_HOST, host=name, **changes) for name in "ab"}
     hosts |= {"c": GPU_HOST} if key == "driver_generation" else {}
 
@@ -136,6 +134,34 @@ def test_two_sources_that_differ_are_a_finding():
     assert not list(facts.disagreements(of(as_a_folder_writes_it, command(stated={"device_model": "Tesla V100"}))))
 
 
+BF16 = {"ONEDNN_DEFAULT_FPMATH_MODE": "BF16"}
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "head", "said"),
+    [
+        ("--batch-size 4", {}, "", [("batch_per_device", "4")]),
+        ("", BF16, "", [("precision", "bf16_amp")]),
+        ("", {"XLA_USE_BF16": "1"}, "workload: precision=fp32 seed=1 steps=9", [("precision", "fp32")]),
+        ("", {}, "workload: framework=jax version=0.10.2 seed=1", [("framework", "jax")]),
+        ("", {}, "workload: framework=pytorch version=2.15.0 seed=1", [("framework_version", "2.15.0")]),
+        ("", {}, "workload: layout=NCHW trainable_parameters=11689512", [("parameters", "11689512")]),
+        (
+            "--batch-size 64",
+            {"JAX_DEFAULT_MATMUL_PRECISION": "highest"},
+            "classes=10 trainable_parameters=25557032",
+            [],
+        ),
+    ],
+)
+def test_what_a_run_of_ours_prints_was_given_or_has_around_it_is_held_against_its_case(words, variables, head, said):
+    made = command(*words.split(), framework_version="2.13.0+cpu")
+    found = of(CASE, made, {"a": replace(GPU_HOST, environment_variables=variables)})
+
+    denied = facts.disagreements(found, CASE, facts.of_head(CASE, head.encode(), found), elsewhere=False)
+    assert [(each.fact, each.value) for each in denied] == said
+
+
 def test_a_fact_that_one_run_does_not_state_is_unknown_of_the_case_and_a_model_of_several_variants_says_none():
     run = replace(synthetic.measured(CASE, 0, 100.0), facts=(Fact(key="data", value="synthetic", source="recipe"),))
     several = synthetic.measured(replace(CASE, model="resnet50"), 0, 100.0)
@@ -149,7 +175,7 @@ def test_every_fact_that_an_adapter_states_is_known():
     stated = {key for adapter in registry.discover().values() for recipe in adapter.recipes for key in recipe.facts}
 
     assert stated <= keys
-    assert {flag.key for flag in facts.rules().flag} <= keys
+    assert {flag.key for flag in facts._flags().values()} <= keys
     assert {facts.rules().options[name] for name in INPUT_SIZES} <= keys
 
 

@@ -59,9 +59,7 @@ def append(text):
         ("command.json", lambda file: file.write_text(file.read_text().replace("{", '{"by": "Li Lei",', 1)), False),
     ],
 )
-def test_a_note_or_a_blank_line_takes_no_run_out_and_what_changes_the_record_does(
-    name, change, counts, honest, tmp_path
-):
+def test_a_note_or_a_blank_line_takes_no_run_out_and_what_changes_a_record_does(name, change, counts, honest, tmp_path):
     place = honest.copied(tmp_path)
     change(place.runs / folder_name(CASE) / "r0" / name)
     found = evaluate(Store(place.runs))
@@ -123,9 +121,7 @@ def test_what_a_started_plan_names_and_the_folder_lacks_is_said(keep, cases, her
         (lambda run: run.startswith("othernet"), "journal_broken"),  # all of one that ran before another
     ],
 )
-def test_what_is_missing_before_the_last_run_costs_the_order_though_the_journal_is_made_anew(
-    keep, name, honest, tmp_path
-):
+def test_what_is_missing_before_the_last_run_costs_the_order_though_the_journal_is_anew(keep, name, honest, tmp_path):
     place = honest.copied(tmp_path)
     journal_anew(place.runs, keep)
 
@@ -184,9 +180,8 @@ def imported(folder, of_a=lambda repeat: {}, **said):
             changed = of_a(repeat) if framework == "pytorch" else {}
             file = folder / "logs" / framework / f"{repeat}.log"
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(
-                log(repeat, step_s, **{"head": "hostname: n7", "begin": in_turns(framework, repeat), **changed})
-            )
+            usual = {"head": "hostname: n7", "begin": in_turns(framework, repeat)}
+            file.write_text(log(repeat, step_s, **usual | changed))
         given = stated(**{"version": f"1.{len(framework)}", **said, "framework": framework})  # its own
         assert cli.main(["import", str(folder / "logs" / framework), *given, "--runs", str(folder / "runs")]) == 0
     return Book(evaluation=evaluate(Store(folder / "runs")))
@@ -198,6 +193,7 @@ def sentences(book):
 
 
 LLM = {"model": "gpt2_345m", "input_size": "1024"}
+LLAMA = {"model": "llama3_8b", "input_size": "4096"}
 HEADS = [  # what a log prints, the fact and its value, and what its user states beside SAID
     ("  num_layers ......... 12", "layers", "12", LLM),
     ("number of parameters: 124439808", "parameters", "124439808", LLM),
@@ -249,6 +245,9 @@ HEADS = [  # what a log prints, the fact and its value, and what its user states
     ("PyTorch version: 1.8.0", "framework_version", "1.8.0", {"version": "2.5"}),
     ("MXNet version: 1.8.0", "framework", "mxnet"),
     ("  recompute_granularity ... full", "recomputation", "full", {**LLM, "recompute": "none"}),
+    ("Namespace(model='meta-llama/Llama-3.2-1B', lr=0.1)", "model_variant", "meta-llama/Llama-3.2-1B", LLAMA),
+    ("Namespace(fp8='hybrid', bf16=True)", "precision", "fp8", {**LLM, "precision": "amp-bf16"}),
+    ("", "batch_per_device", "512", {"note": "batch 512 per GPU"}),
 ]
 
 
@@ -307,22 +306,28 @@ def test_what_the_head_prints_is_held_against_what_is_said(printed, fact, value,
     assert row.grounds == "disputed"
 
 
-@pytest.mark.parametrize(
-    ("said", "fact"), [("Power limit raised to 700 W", "device_setting"), ("+ nvidia-smi -lgc 1980", "device_setting")]
-)
-def test_what_one_log_says_of_its_machine_and_the_other_does_not_leaves_the_order_open(said, fact, tmp_path):
+@pytest.mark.parametrize("said", ["Power limit raised to 700 W", "+ nvidia-smi -lgc 1980"])
+def test_what_one_log_says_of_its_machine_and_the_other_does_not_leaves_the_order_open(said, tmp_path):
     book = imported(tmp_path, lambda repeat: {"head": said})
 
     assert "fastest" not in sentences(book)
     (answer,) = answers.answers(book.evaluation.summaries)
-    assert answer.deciding.facts == (fact,)
+    assert answer.deciding.facts == ("device_setting",)
 
 
-@pytest.mark.parametrize("said", ["CUDA_LAUNCH_BLOCKING=1", "torch.autograd.set_detect_anomaly(True)"])
-def test_a_log_that_names_what_slows_it_is_not_compared_with_those_that_do_not(said, tmp_path):
+@pytest.mark.parametrize(
+    ("said", "apart"),
+    [
+        ("CUDA_LAUNCH_BLOCKING=1", "facts.watched"),
+        ("torch.autograd.set_detect_anomaly(True)", "facts.watched"),
+        ("Applied full activation checkpointing", "facts.recomputation"),
+        ("CUDA_LAUNCH_BLOCKING=0\nrecompute_granularity ... None", None),
+    ],
+)
+def test_a_log_that_names_what_slows_it_alone_is_compared_with_its_like(said, apart, tmp_path):
     (answer,) = answers.answers(imported(tmp_path, lambda repeat: {"head": said}).evaluation.summaries)
 
-    assert [each.why for each in answer.apart] == [("facts.watched",)]
+    assert [each.why for each in answer.apart] == ([(apart,)] if apart else [])
 
 
 ADVICE = """hint: consider mixed precision (--fp16), see --limit-train-samples

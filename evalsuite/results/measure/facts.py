@@ -32,6 +32,7 @@ NONE_SET = "none set"
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
+OF_DATA = ("vocab_size", "classes")  # which a participant of ours chooses beside its model
 TEXTS = ("tokens/s", "sequences/s", "sentences/s")  # units of what language models are trained on
 OF_MODEL = {"num_layers": "num_hidden_layers", "hidden_size": "hidden_size", "vocabulary": "vocab_size"}
 NEUTRAL = ("0", "0.0", "-1", "none", "off", "no", "false", "[]")  # with them an option states nothing
@@ -42,8 +43,8 @@ _DEVICE = re.compile(
     r"(?i)(?:\b(?:GPU|device) ?\(?\d*\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?"
     r"|(?<![/\w])(?=NVIDIA |Tesla |GeForce ))['\"]?(?:[A-Z]\w+ )*" + _PRODUCT.pattern
 )
-# PyTorch version: 1.9.0a0 · torch 1.8.0+cu111 · mxnet==1.9
-_VERSION = re.compile(r"(?im)(?:^|[ ,:(])(\w+)(?: version ?[:=] ?|==| (?=\d+\.\d+\.\d+\+))v?(\d[\w.+]*)")
+# PyTorch version: 1.9.0a0 · torch 1.8.0+cu111 · mxnet==1.9 · framework=jax version=0.10
+_VERSION = re.compile(r"(?im)(?:^|[ ,:(=])(\w+)(?: version ?[:=] ?|==| (?=\d+\.\d+\.\d+\+))v?(\d[\w.+]*)")
 _CREATED = re.compile(
     r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b|\bdefinition=(?:\w+\.)*([\w-]+)"
 )
@@ -54,6 +55,8 @@ _BESIDE = re.compile(
     r"(?!.*(?:namespace\(|\.py\b|^\s*[{\"']))(?=.*\b(?:consider|hint|tip|recommend\w*|advis\w*|should|would|could|try|usage|"
     r"help|default|if|unless|tokeni[sz]er|vocab(?:\.txt|_file)|evaluat\w*|validat\w*|val|tests?|testing)\b)"
 )
+_WEIGHTS = re.compile(r"(\d+(?:\.\d+)?)([mb])(?![a-z0-9])")
+_NAMED = re.compile(r"--(?:base[_-]?|pretrained[_-]?)?model(?:[_-]name)?(?:[_-]or[_-]path|[_-]path|[_-]id)?$")
 ALIKE = 8  # lines
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9}  # 11.7M weights
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
@@ -62,11 +65,11 @@ NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 @dataclass(frozen=True, kw_only=True)
 class FactRule:
     key: str
-    kind: Kind
-    unknown: Unknown
     reason: str
+    kind: Kind = "workload"
+    unknown: Unknown = "ranked"
     applies: Literal["everywhere", "gpu", "fp32_on_gpu", "several_devices"] = "everywhere"
-    checked: bool = False  # whether two sources that differ are a finding
+    checked: bool = True  # whether two sources that differ are a finding
     conditions: tuple[str, ...] = ()  # of `fairness.conditions`, that say the same
     ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
 
@@ -95,6 +98,9 @@ class Flag:
 class FactRules:
     fact: tuple[FactRule, ...]
     flag: tuple[Flag, ...]
+    named: Mapping[str, tuple[str, ...]]
+    says: Mapping[str, Mapping[str, tuple[str, ...]]]
+    parts: Mapping[str, tuple[str, ...]]
     usual: Mapping[str, str]
     frameworks: Mapping[str, str]
     read_by_loaders: str
@@ -124,7 +130,10 @@ def _precisions() -> Mapping[str, str]:
 
 @functools.cache
 def _flags() -> Mapping[str, Flag]:
-    flags = {name: flag for flag in rules().flag for name in flag.names}
+    said, of = rules().says, [*rules().flag, *(Flag(key=key, names=names) for key, names in rules().named.items())]
+    of += [Flag(key=key, value=value, names=names) for key, each in said.items() for value, names in each.items()]
+    of += [Flag(key="parallel_layout", names=names, part=part) for part, names in rules().parts.items()]
+    flags = {name: flag for flag in of for name in flag.names}
     return {**{f"--{name[2:].replace('-', '_')}": flag for name, flag in flags.items() if name[:2] == "--"}, **flags}
 
 
@@ -144,14 +153,16 @@ def of_run(
 
     *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
     """
-    made_up, said = _made_up(command), command.stated or {}
+    made_up, said, asked = _made_up(command), command.stated or {}, " ".join(command.command).encode()
+    hosts = [host.environment_variables or {} for host in environments.values()]
+    variables = [f"--{name}={value}" for variables in hosts for name, value in variables.items()]
     stated = _known(said)
     if "precision" in said:
         stated["precision"] = said_precision(said["precision"]) or said["precision"].strip().lower()
     facts_of = (
         *_facts("log", {**({"token_kind": tokens} if tokens else {}), **_of_words(options), **(printed or {})}),
-        *_facts("command_line", _of_words(command.command)),
-        *_facts("environment", {**_of_hosts(case.device, environments), **made_up}),
+        *_facts("command_line", {**(said_so := _of_words(command.command)), **_batch(case, _job(asked), said_so)}),
+        *_facts("environment", {**_of_words(variables), **_of_hosts(case.device, environments), **made_up}),
         *_facts("recipe", _of_recipe(case, command)),
         *_facts("stated", stated),
         *(fact for fact in of_case(case) if fact.key != "compiler" or command.stated is None or "xla" in said),
@@ -243,9 +254,10 @@ def of_runs(runs: Iterable[Measurement], *, meant: bool = False) -> dict[str, tu
 def disagreements(
     facts: Sequence[Fact], case: Case | None = None, named: Sequence[Fact] | None = None, *, elsewhere: bool = True
 ) -> Iterator[Finding]:
-    """*named*: by the head of its log; *elsewhere*: of a run whose machine and script nobody but its user describes."""
+    """*named*: by the head of its log; *elsewhere*: of a run that nobody but its user describes."""
     parted = any(fact.key == "parallel_layout" and not re.match(r"dp\d*$", _bare(fact.value)) for fact in facts)
-    sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key != "parameters" or not parted]
+    beside = {*(() if elsewhere else OF_DATA), *(("parameters",) if parted else ())}
+    sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key not in beside]
     if case and named is not None:
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
         said |= {"experts"} if (model := model_of(case)) and model.idle else set()
@@ -256,13 +268,11 @@ def disagreements(
     against = (layout.contradiction(parts, case, stack) for _, parts in laid if case and parts)
     yield from (LayoutImpossible(said=said) for said in dict.fromkeys(against) if said)
     for rule in (each for each in rules().fact if each.checked and (case is None or each.concerns(case))):
-        if not elsewhere and rule.kind == "choice":
-            continue  # what a participant of ours is like
         statements = [fact for fact in (*(named or ()), *facts, *sizes) if fact.key == rule.key]
         apart = [(a, b) for a, b in combinations(statements, 2) if _contradict(a, b)]
-        denied = [
-            (a, b) for a, b in apart if "stated" in (a.source, b.source) or (a.source == "log" and b.source in MEANT)
-        ]
+        meant = (*MEANT, "environment") if rule.key == "precision" else MEANT
+        beside = {frozenset({"log", source}) for source in meant}
+        denied = [(a, b) for a, b in apart if "stated" in (two := {a.source, b.source}) or two in beside]
         for a, b in (denied or apart)[:1]:  # else what ran counts, whatever was meant
             kind = ClaimDenied if denied else FactsDisagree
             yield kind(fact=rule.key, source=a.source, value=a.value, other_source=b.source, other_value=b.value)
@@ -290,9 +300,8 @@ def _sizes(case: Case) -> dict[str, str | None]:
     """Of the model that *case* names, as it is published, or by the options of the case."""
     known, layers = model_of(case), whole(case.option("num_layers", ""))
     if known is None:
-        listed: Mapping[str, int] = next(
-            (each for each in flops.listed()["convolutions"] if case.model in each["names"]), {}
-        )
+        named = (each for each in flops.listed()["convolutions"] if case.model in each["names"])
+        listed: Mapping[str, int] = next(named, {})
         sizes = {name: listed.get(name) for name in ("layers", "parameters", "classes")}
         sizes |= {"hidden_size": whole(case.option("hidden_size", "")), "layers": layers or sizes["layers"]}
     else:
@@ -322,6 +331,7 @@ def noted(note: str) -> bytes:
     cards = rf"(?i)(?<![\w.])(\d+) ?[x×]? ?(?:GPUs|devices|cards|{_PRODUCT.pattern[3:-3]})"
     hosts, devices = re.findall(r"(?i)\b(\d+) ?(?:nodes|hosts|machines|servers)\b", note), re.findall(cards, note)
     products = [f"GPU: {name}" for name in _PRODUCT.findall(note)]
+    note = re.sub(r"(?i)\bbatch (?=\d)", "batch size ", note)
     counts = [f"num_nodes: {n}" for n in hosts] + [f"world size: {n}" for n in devices if not hosts]
     return "\n".join([f"with {note}", *products, *counts]).encode() if note else b""
 
@@ -356,21 +366,32 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     if versions and (framework := known_as.get(_bare(case.framework))):
         said = versions.get(framework)
         values |= {"framework_version": said} if said else {"framework": next(iter(versions))}
-    job = by_key((kind, int(number.replace(b",", b""))) for kind, number, _ in collectors.spelt(text.encode()))
-    ranks = max(
-        [*job.get("devices", ()), *job.get("ranks", ()), *(n * case.devices_per_node for n in job.get("nodes", ()))],
-        default=0,
-    )
+    job = _job(text.encode())
+    of_nodes = (n * case.devices_per_node for n in job.get("nodes", ()))
+    ranks = max([*job.get("devices", ()), *job.get("ranks", ()), *of_nodes], default=0)
     more = str(ranks) if ranks > case.total_devices else None  # of one node the world may be 1
     if model_of(case) and len(lengths := {*job.get("sequence", ())}) == 1:
         values.setdefault("input_size", str(*lengths))
-    of = {"device_model": device, "model_variant": _other_model(case, text.lower()), "devices": more}
+    of = {"device_model": device, "model_variant": _other_model(case, text.lower(), words), "devices": more}
     return tuple(_facts("log", {**values, **of, **_batch(case, job, values)}))
 
 
-def _other_model(case: Case, text: str) -> str | None:
-    """The model that *text* names instead: one that is created, or a size of its family that no line has as its own."""
-    own = _MODEL.match(case.model.lower())
+def _job(text: bytes) -> Mapping[str, Sequence[int]]:
+    return by_key((kind, int(number.replace(b",", b""))) for kind, number, _ in collectors.spelt(text))
+
+
+def _weights(name: str) -> list[float]:
+    return [float(number) * _TIMES[power] for number, power in _WEIGHTS.findall(name.lower())]
+
+
+def _other_model(case: Case, text: str, words: Sequence[str]) -> str | None:
+    """The model that *text* names instead: one that is created, or a size of its family that no line has as its own;
+    or one of *words*, options, with other billions of weights."""
+    own, stated = _MODEL.match(case.model.lower()), _weights(case.model)
+    asked = (given for name, _, given in (word.partition("=") for word in words) if _NAMED.match(name))
+    for given, weights in ((given, _weights(given)) for given in asked if stated):
+        if weights and all(max(a, b) > 1.1 * min(a, b) for a in stated for b in weights):
+            return given
     if own is None:
         return None
     created = [found[0] for each in _CREATED.findall(text) if (found := _MODEL.match("".join(each)))]
@@ -382,9 +403,7 @@ def _other_model(case: Case, text: str) -> str | None:
 
 def _batch(case: Case, job: Mapping[str, Sequence[int]], values: Mapping[str, str]) -> dict[str, str | None]:
     """The batch of an optimiser step, and how many passes make one where the printed sizes say it."""
-    total, passes = (
-        {n for kind in kinds for n in job.get(kind, ())} for kinds in (("all", "total"), ("accumulation",))
-    )
+    total, passes = {*job.get("all", ()), *job.get("total", ())}, {*job.get("accumulation", ())}
     micro, parts = whole(values.get("micro_batch", "")), layout.of_text(values.get("parallel_layout", ""))
     copies = case.total_devices // math.prod(parts.get(part, 1) for part in ("TP", "PP", "CP"))
     if micro and copies and len(total) == 1 and not (passes or "accumulation" in values):
@@ -471,17 +490,17 @@ def _shaped(name: str, given: str) -> Flag | None:
 
 
 def _layout(parts: Mapping[str, str]) -> str:
-    return (
-        " · ".join(f"{part} {value}" for part, value in sorted(parts.items()) if value not in UNPARTED and part != "DP")
-        or "DP"
-    )
+    known = [f"{part} {value}" for part, value in sorted(parts.items()) if value not in UNPARTED and part != "DP"]
+    return " · ".join(known) or "DP"
 
 
 def _together(precisions: Iterable[str]) -> str:
     """What several options say as one: `--amp --dtype bfloat16` is bf16_amp; else the last one counts."""
-    *_, last = said = list(precisions)
+    said = list(precisions)
+    small = 1 if "fp8" in said else -1  # else a recipe that is printed and not used
+    *_, last = said = sorted(said, key=lambda word: small * ("fp8" in word or word == "nvfp4"))
     exact = [f"{word[:4]}_amp" for word in said if word[:4] in rules().loosely]
-    if "amp" in said:
+    if "amp" in said and "fp8" not in said:
         return exact[-1] if exact else "amp"
     return last
 
@@ -581,11 +600,8 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
 def _known(named: Mapping[str, str]) -> dict[str, str]:
     keys = {rule.key for rule in rules().fact}
     facts = {rules().options.get(name, name): value for name, value in named.items()}
-    values = {
-        key: "none" if (key, value.lower()) == ("clipping", "off") else value
-        for key, value in facts.items()
-        if key in keys
-    }
+    values = {key: value for key, value in facts.items() if key in keys}
+    values |= {"clipping": "none"} if values.get("clipping", "").lower() == "off" else {}
     if "optimiser" in values:
         values["optimiser"] = _optimiser(values["optimiser"])
     parts_of = {"zero_stage": "ZeRO", **layout.table()["parts"]}

@@ -131,7 +131,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         exit_code=outcome.exit_code,
         fault=outcome.fault,
         host=next(iter(environments), None),
-        hosts=tuple(sorted(environments)) or options.hosts(head),
+        hosts=tuple(sorted({each.host for each in environments.values()})) or options.hosts(head),
         environment=machines.of_run(environments, command),
         framework_version=command.framework_version or getattr(known.get("framework_version"), "value", None),
         log=f"{folder.place}/{log.name}" if log else None,
@@ -145,7 +145,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
         round=campaign.round if campaign else None,
         probe_s=campaign.probe_s if campaign else None,
-        **_losses(read),
+        **_of_log(read),
     )
 
 
@@ -173,6 +173,10 @@ def _readings_lost(agents: Mapping[str, AgentOutcome], samples: Mapping[str, Sam
         read = len(known.tables.get("at_s", {}).get("", ())) if known else 0
         taken = round(agent.duration_s * (known.header.hz if known else 2.0))
         taken -= round(taken * agent.samples_missed / max(1, agent.samples + agent.samples_missed))
+        seconds = [each for each in (known.tables.get("tree.cpu_s", {}).get("", ()) if known else ()) if each]
+        most = findings.SamplesDenied.least_s + findings.SamplesDenied.limit * (agent.group_cpu_s or math.inf)
+        if max(seconds, default=0.0) > most:
+            yield findings.SamplesDenied(sampled_s=max(seconds), counted_s=agent.group_cpu_s or 0.0)
         if taken >= findings.SamplesLost.fewest and read < findings.SamplesLost.limit * taken:
             yield findings.SamplesLost(readings=read, taken=taken)
 
@@ -346,11 +350,11 @@ def _times(outcome: Outcome, steps: Sequence[Step], head: bytes) -> dict[str, An
     return {name: known[name] if known[name] is not None else stamped[name] for name in known}
 
 
-def _losses(read: reading.Reading) -> dict[str, Any]:
+def _of_log(read: reading.Reading) -> dict[str, Any]:
     known = ((step.index, step.loss) for step in read.steps if step.loss is not None and math.isfinite(step.loss))
     first = tuple(itertools.islice(known, FIRST_LOSSES))
     told = [(step.index, step.loss) for step in read.steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
     each = math.ceil(len(told) / PARTS)
     parts = (told[begin : begin + each] for begin in range(0, len(told), max(1, each)))
     course = tuple(tuple(statistics.fmean(column) for column in zip(*part, strict=True)) for part in parts)
-    return {"trained": read.trained, "first_losses": first, "course": course}
+    return {"dialect": read.dialect, "trained": read.trained, "first_losses": first, "course": course}
