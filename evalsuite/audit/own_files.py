@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
-from evalsuite.core.files import MOST_SUMMARY_BYTES, read_bytes, read_json, sha256
+from evalsuite.core.files import MOST_SUMMARY_BYTES, is_file, read_bytes, read_json, sha256
 from evalsuite.core.messages import Message, message_of
 from evalsuite.finished import manifest
 from evalsuite.finished.finished import PAGE, SUMMARY
@@ -25,6 +25,7 @@ from evalsuite.report.book import identity
 from evalsuite.report.data import tables
 
 BEFORE, SHOWN = 20, 60  # letters of a line: before its first difference, and in all
+NUMBER = re.compile(r"\d+\.\d+")  # of the Markdown: the page has it, too
 BROWSER = re.compile(rb"/(?:Creator|Producer) \(.*\)")  # of a PDF
 NAMES = (*(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, "tables/*.csv"), *(forms.DRAWN, *forms.FILES.values()))
 SEALED = (PAGE, forms.DRAWN, *(forms.FILES[name] for name in ("single", "md", "xlsx")))  # show the seal
@@ -66,6 +67,7 @@ def mistakes(
         elif not (folder / name).exists():
             yield Gone.of("audit.gone", path=folder / name)
     known = {file for name in NAMES for file in folder.glob(name)}
+    page = read_bytes(folder / PAGE, most=MOST_BYTES).decode("utf-8", "replace") if is_file(folder / PAGE) else ""
     for file in files:
         try:
             if file not in known or (file.suffix == ".csv" and file.stem not in tables.COLUMNS):
@@ -75,6 +77,9 @@ def mistakes(
                 shown = shown or seal[: identity.SHOWN_DIGITS] in text
                 if other := _mistake(name, text, summary):
                     yield EvalsuiteError.of("site.not_ours", path=file, error=other)
+                if file.suffix == ".md" and not {*NUMBER.findall(text)} <= {*NUMBER.findall(page)}:
+                    error = Message("report.not_as_written", name=PAGE)
+                    yield Contradicts.of("site.not_ours", path=file, error=error)
                 if told := look(file, name, text):
                     yield told
             if not shown:

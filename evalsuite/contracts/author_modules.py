@@ -26,9 +26,8 @@ def find_modules(place: Path, contract: Contract) -> list[Path]:
         return sorted(place.glob("[!_]*.py"))
     if place.is_file():
         return [place]
-    raise EvalsuiteError.of(
-        "core.no_place", place=place, option=contract.option, name=contract.name, page=contract.page
-    )
+    said = {"option": contract.option, "name": contract.name, "page": contract.page}
+    raise EvalsuiteError.of("core.no_place", place=place, **said)
 
 
 def load(file: Path, contract: Contract) -> Any:

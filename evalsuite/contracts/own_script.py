@@ -160,9 +160,8 @@ def read(file: Path) -> list[Adapter]:
     """The scripts in *file*, a spec or a file of its own, whose other tables are passed over."""
     tables = read_toml(file, EXAMPLE, "try_own_script")
     every = dict(shared) if isinstance(shared := tables.get("every"), Mapping) else {}
-    ours = [
-        {**every, **each} for each in tables.get("participant", ()) if isinstance(each, Mapping) and "command" in each
-    ]
+    named = (each for each in tables.get("participant", ()) if isinstance(each, Mapping))
+    ours = [{**every, **each} for each in named if "command" in each]
     models = tables.get("models")
     model = models[0] if isinstance(models, list) and len(models) == 1 else models if isinstance(models, str) else None
     scripts = decode(ParticipantsFile, {"participant": ours}, file, "see_own_script", strict=True).participant

@@ -189,9 +189,8 @@ def scratch(purpose: str) -> Iterator[Path]:
     try:
         folder = tempfile.TemporaryDirectory(prefix=f"evalsuite-{purpose}-", ignore_cleanup_errors=True)
     except OSError as error:
-        raise EvalsuiteError.of(
-            "core.temporary_folder", path=error.filename or "temporary folder", error=error
-        ) from error
+        place = error.filename or "temporary folder"
+        raise EvalsuiteError.of("core.temporary_folder", path=place, error=error) from error
     with folder as name:
         yield Path(name)
 

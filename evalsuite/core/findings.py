@@ -4,8 +4,7 @@ A finding is one of these classes with its values: `Drift(change=0.07, where=run
 question (`model.CONSEQUENCES`), unless it is only *noted*. The limits that judge are the defaults of its fields.
 
 To add one: declare it here, write its words into data/questions.toml and its test; tests/unit/test_findings.py names
-what lacks. A rule of samples or of a run detects by itself, with one of the methods in `DETECTORS`; what
-only the reading of a log or another calculation sees is raised there.
+what lacks. A rule of samples detects by itself (`DETECTORS`); what another calculation sees is raised there.
 """
 
 import dataclasses
@@ -13,7 +12,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from evalsuite.core.model import Finding, Measurement, Protocol
+from evalsuite.core.model import Finding, Protocol
 
 # what a field holds, and so how `report/text/findings.py` words it
 Count = Annotated[int, "count"]
@@ -40,10 +39,7 @@ Name = Annotated[str, "name"]  # the same in every language
 Quote = Annotated[str, "quote"]  # words of a log or a tool
 Said = Annotated[str, "said"]  # words of another module
 
-DETECTORS = {  # class methods of rules → what is given to them
-    "in_samples": "DeviceReadings, of the measured steps of a run",
-    "in_run": "Measurement",
-}
+DETECTORS = {"in_samples": "DeviceReadings, of the measured steps of a run"}  # class methods of rules → what they take
 
 
 class DeviceReadings(typing.Protocol):
@@ -72,6 +68,23 @@ class Reshaped(Finding, code="D04", question=5):
     steps: Count
     groups: Count = 8  # of step times further apart than from the other's: 2,047 honest pairs have up to 4
     correlation: Limit = 0.9  # of the ranks, step by step, of times and of their differences: honest ones up to 0.73
+    together: Limit = 0.5  # the same on the mean, of two or more runs of its case: honest ones up to 0.37
+
+
+class ScaledFigures(Finding, code="D04", question=5):
+    other: Name  # case
+    runs: Count
+    ratio: Factor
+    within: Limit = 0.05  # of their own scatter: the ratios of five honest figures lie in it in 2.5 of a million pairs
+    fewest: Count = 5
+
+
+class FiguresConstant(Finding, code="clock_disagrees", question=9):
+    reports: Count
+    text: Quote
+    share: Limit = 0.9  # of all reports, and *fewest*
+    fewest: Count = 20
+    limit: Limit = 2e-5  # of a figure, which its digits tell: clocks scatter by more
 
 
 class OneTraining(Finding, code="D04", question=5):
@@ -127,6 +140,13 @@ class ImpossibleSamples(Finding, code="D18", question=10):
     resources: tuple[Resource, ...]
     samples: Count
     limit: Limit = 1.02  # of its capacity no link or disk does more on the mean
+
+
+class SamplesDenied(Finding, code="changed_since_run", question=5):
+    sampled_s: Seconds  # of CPU time
+    counted_s: Seconds  # by the agent, of all processes that it waited for
+    limit: Limit = 1.05
+    least_s: Seconds = 2.0
 
 
 class OverlappingPhases(Finding, code="D18", question=10):
@@ -210,26 +230,12 @@ class LoaderWaits(Finding, code="loader_bound", question=10):
     share: Share  # of the step
     limit: Limit = 0.1
 
-    @classmethod
-    def in_run(cls, run: Measurement) -> Iterator[Finding]:
-        """By what the script prints of its own wait for data."""
-        waits_s, times_s = run.figure("data_wait_s"), run.throughput.step_time_s if run.throughput else ()
-        if waits_s is not None and times_s and waits_s > cls.limit * (step_s := sum(times_s) / len(times_s)):
-            yield cls(share=min(1.0, waits_s / step_s))
-
 
 class LoaderBusy(Finding, code="loader_bound", question=10):
     gpu: Share
     cpu: Share
     lowest_gpu: Limit = 0.8
     highest_cpu: Limit = 0.95
-
-    @classmethod
-    def in_run(cls, run: Measurement) -> Iterator[Finding]:
-        shares = {use.resource: use.mean / 100 for use in run.utilisation}
-        gpu, cpu = shares.get("gpu", 1.0), shares.get("cpu", 0.0)
-        if gpu < cls.lowest_gpu and cpu > cls.highest_cpu:
-            yield cls(gpu=gpu, cpu=cpu)
 
 
 class ProbeMoved(Finding, code="machine_drifts", question=6):
@@ -318,11 +324,8 @@ class ClocksHeldBack(Finding, code="machine_drifts", question=6, noted=True):
         """By nvml.h, nvmlClocksEventReason…: slowed down by the hardware (8), by heat (32, 64) or by a brake on power
         (128). A busy device reaches its power cap (4): no finding."""
         slowed, fewest = 8 | 32 | 64 | 128, 5
-        shares = [
-            sum(int(bits) & slowed != 0 for bits in readings) / len(readings)
-            for readings in devices.each("gpus.clock_limits")
-            if len(readings) >= fewest
-        ]
+        read = (readings for readings in devices.each("gpus.clock_limits") if len(readings) >= fewest)
+        shares = [sum(int(bits) & slowed != 0 for bits in of) / len(of) for of in read]
         if held := [share for share in shares if share > cls.limit]:
             yield cls(devices=len(held), of=len(shares), share=max(held))
 
@@ -690,6 +693,12 @@ class OddEfficiency(Finding, code="D11", question=9):
     lowest: Limit = 0.05
 
 
+class BaseUnlike(Finding, code="D11", question=9):
+    fact: FactName
+    value: Name
+    base_value: Name  # of the case from which its speed-up counts
+
+
 class SourcesDiffer(Finding, code="D16", question=9):
     printed: Name  # all digits
     source: Name
@@ -704,9 +713,7 @@ class AbovePeak(Finding, code="D20", question=4):
 
 
 class PrintedImpossible(Finding, code="D20", question=4, noted=True):
-    """A figure that a script prints of itself and that its other figures deny; the throughput may be right."""
-
-    printed: Rate
+    printed: Rate  # by the script, of itself: the throughput may be right
     recomputed: Rate
     ratio: Factor
     cause: Said
@@ -727,6 +734,11 @@ class BelowTarget(Finding, code="D24", question=9):
     epochs: Count
     target: Score
     difference: Points
+
+
+class OtherHosts(Finding, code="machine_drifts", question=6, noted=True):
+    hosts: Name
+    others: Name  # of all others of its campaign, model and scale
 
 
 class SideBySide(Finding, code="busy_machine", question=6):

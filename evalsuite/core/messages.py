@@ -42,9 +42,7 @@ class Message(str):
     values: Mapping[str, Value]
 
     def __new__(cls, id: str, /, **values: object) -> "Message":
-        plain = {
-            name: value if isinstance(value, str | int | float) else _value(value) for name, value in values.items()
-        }
+        plain = {name: of if isinstance(of, str | int | float) else _value(of) for name, of in values.items()}
         message = super().__new__(cls, _worded(id, plain, ENGLISH))
         object.__setattr__(message, "id", id)
         object.__setattr__(message, "values", MappingProxyType(plain))

@@ -58,7 +58,7 @@ def evaluate(
     environments = _environments(store, ordered)
     commands = {each.measurement.run.id: each.command for each in measured if each.command}
     values = summaries(units.in_one_unit(ordered))
-    rows, beside = _compared(values, environments, commands, recorded, settings)
+    rows, beside = _compared(values, commands, recorded, settings)
     not_run = (each.case for each in planned.skips if each.kind == "not_run")
     in_scope = (*cases, *(case for case in not_run if wanted is None or case.id in wanted))
     priced = settings.price.columns if settings.price else ()
@@ -98,14 +98,10 @@ def _checked(
 
 
 def _compared(
-    values: Sequence[Row],
-    environments: Mapping[str, HostEnvironment],
-    commands: Mapping[str, RunCommand],
-    recorded: Recorded,
-    settings: Criteria,
+    values: Sequence[Row], commands: Mapping[str, RunCommand], recorded: Recorded, settings: Criteria
 ) -> tuple[list[Row], list[Finding]]:
-    gone = attempts.findings(recorded, commands)
-    lost = [Unmeasured(case=case, measurements=()) for case in attempts.lost(recorded, commands)]
+    gone, cases = attempts.findings(recorded, commands)
+    lost = [Unmeasured(case=case, measurements=()) for case in cases]
     known = {row.case.id for row in (*values, *lost)}
     rows = [
         replace(row, findings=(*row.findings, *gone.get(row.case.id, ())))
@@ -113,7 +109,7 @@ def _compared(
     ]
     return rows, [
         *(each for case, theirs in gone.items() if case not in known for each in theirs),
-        *data_rules.findings(rows, environments, commands),
+        *data_rules.findings(rows, commands),
         *convergence.misses(rows, settings.target),
         *(finding for row in rows for run in row.measurements for finding in run.findings),
         *(finding for row in rows for finding in row.findings),

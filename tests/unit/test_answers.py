@@ -75,9 +75,8 @@ def reading(framework, speed, loader, source):
     one = summary(framework, speed, options=(("data", loader),) if loader else ())
     said = {"data": "made-up images", "data_source": source, "loader": loader or "own"}
     added = tuple(Fact(key=key, value=value, source="environment") for key, value in said.items())
-    runs = [
-        replace(run, facts=(*(fact for fact in run.facts if fact.key != "data"), *added)) for run in one.measurements
-    ]
+    rest = [tuple(fact for fact in run.facts if fact.key != "data") for run in one.measurements]
+    runs = [replace(run, facts=(*facts, *added)) for run, facts in zip(one.measurements, rest, strict=True)]
     return replace(one, measurements=tuple(runs))
 
 

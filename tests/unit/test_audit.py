@@ -1,6 +1,7 @@
 """`evalsuite audit` and `archive`: what is falsified is found, nothing else; at night from more seeds."""
 
 import json
+import re
 import subprocess
 import zipfile
 from random import Random
@@ -163,6 +164,15 @@ def test_each_form_shows_the_seal_of_the_summary_beside_it(honest, tmp_path, cap
     shown = [file for pattern in own_files.SEALED for file in report.glob(pattern)]
     assert told == {*map(str, shown)} and len(shown) > 5
     with pytest.raises(EvalsuiteError, match="shows another seal"):
+        publishing.publish([report], tmp_path / "site")
+
+
+def test_a_number_of_the_markdown_that_the_page_has_not_is_refused(honest, tmp_path):
+    file = (report := honest.copied(tmp_path).report) / "report.en.md"
+    file.write_text(re.sub(r"\d+\.\d+", "98765.4", file.read_text(), count=1))
+    reports.sealed(report)
+
+    with pytest.raises(EvalsuiteError, match=r"report.en.md: it is not as report.html says"):
         publishing.publish([report], tmp_path / "site")
 
 

@@ -45,6 +45,24 @@ def test_runs_that_are_no_repeats_of_their_own(runs, found):
     assert [each.counts for each in marked] == [str(place) not in found for place in range(len(runs))]
 
 
+@pytest.mark.parametrize(
+    ("theirs", "named"),
+    [
+        ([1326.0, 1329.8, 1322.6, 1331.1, 1324.3], 10),  # 1.02 times, in the same order
+        ([1326.0, 1329.8, 1322.6, 1331.1], 0),
+        ([1326.0, 1331.1, 1322.6, 1329.8, 1324.3], 0),
+        ([1326.0, 1330, 1323, 1331, 1324], 0),  # their digits do not tell
+    ],
+)
+def test_figures_of_a_table_that_were_made_of_those_of_another_case(theirs, named):
+    own = [1300.0, 1303.7, 1296.7, 1305.0, 1298.3]
+    rows = [(synthetic.case("a"), own), (synthetic.case("b"), theirs)]
+    runs = [replace(synthetic.measured(case, k, v), origin="cited") for case, of in rows for k, v in enumerate(of)]
+
+    found = copies.copies(runs)
+    assert (len(found), {each.name for each in found.values()}) == (named, {"scaled_figures"} if named else set())
+
+
 PRINTED = {  # what steps print: level and step, scatter, how many, devices of a rate (0: a time), and what it hides
     "whole tokens/s of 8 devices": (5762, 1, 0.006, 100, 8, ()),
     "the same, of many steps": (5762, 1, 0.006, 600, 8, ()),
@@ -124,9 +142,8 @@ def test_a_table_that_states_more_runs_than_it_has_is_named(kind, runs, stated):
     cited = [run(repeat, origin="cited") for repeat in range(3 if kind == "run" else 1)]
     figure = CitedFigure(printed="38", kind=kind, n=stated, runs=runs)
 
-    findings = data_rules.findings(
-        [summary(CASE, cited)], {}, {citation.run.id: replace(COMMAND, figure=figure) for citation in cited}
-    )
+    commands = {citation.run.id: replace(COMMAND, figure=figure) for citation in cited}
+    findings = data_rules.findings([summary(CASE, cited)], commands)
 
     here = len(runs) or 3 * (kind == "run")
     rows = [finding.here for finding in findings if isinstance(finding, RepeatsMissing)]

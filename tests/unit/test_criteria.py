@@ -172,10 +172,8 @@ def test_a_certificate_names_outcome_seal_last_day_and_the_nodes_that_fail_or_la
     "name", ["mfu", "Efficiency", "C1", "the C2a of the lab", "Linear speed-up", "加速比", "utilization"]
 )
 def test_a_name_of_the_house_is_refused_for_a_criterion_and_a_column_with_what_to_call_it(name, tmp_path):
-    for text in (
-        f'[[criterion]]\nname = "{name}"\nholds = "cv < 0.05"\n',
-        f'[[column]]\nname = "{name}"\nvalue = "n"\n',
-    ):
+    for kind, rest in (("criterion", 'holds = "cv < 0.05"'), ("column", 'value = "n"')):
+        text = f'[[{kind}]]\nname = "{name}"\n{rest}\n'
         if "column" not in text or (name.islower() and name.isascii()):
             with pytest.raises(EvalsuiteError, match=f'"{name}" is the name .* call it lab_'):
                 criteria.read(written(tmp_path, text))

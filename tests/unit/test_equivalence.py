@@ -178,9 +178,7 @@ def toys(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("how", "code", "said"), sources.cases("equivalence.toml")["pairs_printed_their"])
-def test_pairs_are_printed_with_their_difference_and_the_receipt_holds_the_hashes(
-    how, code, said, toys, tmp_path, capsys
-):
+def test_pairs_are_printed_with_their_difference_and_a_receipt_holds_hashes(how, code, said, toys, tmp_path, capsys):
     toys("anet")
     words = toys("bnet", **how)
 

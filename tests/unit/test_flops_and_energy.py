@@ -210,15 +210,12 @@ def test_a_stack_that_prints_no_figure_of_its_own_is_counted_by_the_rules_with_n
         (5000, "335.9", 34.0, [], ["so they are a constant"]),
     ],
 )
-def test_what_a_log_prints_and_cannot_be_is_a_finding_that_names_its_arithmetic(
-    tps, tflops, mfu, stated, said, tmp_path, capsys
-):
+def test_what_a_log_prints_and_cannot_be_names_its_arithmetic(tps, tflops, mfu, stated, said, tmp_path, capsys):
     rates = [tps + step * (60 if tflops == "335.9" else 1) for step in range(13)]
     line = "[titan] 2025-06-16 22:{0:02}:{1:02},322 - root - INFO - step: {2}  loss: {3}  tps: {4:,}  {5}mfu: {6}%"
     own = [f"tflops: {eval(tflops.format(tps=rate)):.2f}  " if tflops else "" for rate in rates]
-    lines = [
-        line.format(n // 6, n % 6 * 10, 10 * n + 10, 8 - n / 10, rate, own[n], mfu) for n, rate in enumerate(rates)
-    ]
+    places = [(n // 6, n % 6 * 10, 10 * n + 10, 8 - n / 10, rate, own[n]) for n, rate in enumerate(rates)]
+    lines = [line.format(*place, mfu) for place in places]
     (tmp_path / "log").write_text("\n".join([*lines, ""]), encoding="utf-8")
     options = [word for pair in ("sequence_length=8192", *stated) for word in ("--set", pair)]
     model = ["--model", "llama3_8b", "--device", "NVIDIA H100", "--devices", "8"]

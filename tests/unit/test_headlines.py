@@ -73,9 +73,8 @@ def test_a_place_is_called_by_its_folder_and_leads_to_its_case():
 
 
 def disagree(value, where, fact="precision"):
-    return FactsDisagree(
-        fact=fact, source="log", value=value, other_source="recipe", other_value="bf16_amp", where=where
-    )
+    other = {"other_source": "recipe", "other_value": "bf16_amp"}
+    return FactsDisagree(fact=fact, source="log", value=value, where=where, **other)
 
 
 def test_five_runs_that_share_a_fault_say_it_once_by_the_worst_and_name_the_others():

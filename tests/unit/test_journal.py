@@ -127,7 +127,7 @@ def test_the_same_plan_started_beside_a_folder_is_counted_and_found(tmp_path, pl
     started = campaign.begin(planned, Store(tmp_path / "lab" / own))
 
     place = CampaignPlace(id=started.id, plan_sha256=started.plan_sha256, attempt=1, round=0, order=0)
-    findings = attempts.findings(
+    findings, _ = attempts.findings(
         attempts.read(Journal(tmp_path / "lab" / own), None, None), {"x/r0": replace(COMMAND, campaign=place)}
     )
     said = [item.evaluations for each in findings.values() for item in each if isinstance(item, EvaluatedBefore)]
@@ -202,8 +202,7 @@ def test_a_run_whose_files_are_not_those_of_its_end_does_not_count(held, counts,
     of_now = replace(measured(CASE, 0, 10.0), records={"case.json": "a"})
     end = Attempt(run=RUN.id, number=1, campaign="a", started_at=AT, status="completed", sha256=held)
 
-    (found,) = attempts.mark_changed(
-        [Measured(of_now, None)], attempts.Recorded(attempts=(end,)), Store(tmp_path).folder
-    )
+    recorded = attempts.Recorded(attempts=(end,))
+    (found,) = attempts.mark_changed([Measured(of_now, None)], recorded, Store(tmp_path).folder)
 
     assert found.counts is counts

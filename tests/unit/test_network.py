@@ -11,6 +11,7 @@ from evalsuite.core.model import Window
 from evalsuite.logs.scan.scan import find_failure
 from evalsuite.logs.text.logfile import Chunk
 from evalsuite.results.measure.measurement import measurement
+from evalsuite.results.rules import work_done
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading, Header, InterfaceCounters, Sample
 from tests import runfolders, sources
@@ -62,14 +63,15 @@ def test_a_script_that_waits_for_its_data_says_so_itself(tmp_path, waits_s, shar
 
     run = measurement(runfolders.finished(tmp_path, runfolders.Host(printed=[replace(step, lines=lines)])))
 
-    assert [each.share for each in LoaderWaits.in_run(run)] == shares
+    assert [each.share for each in work_done.waits(run) if isinstance(each, LoaderWaits)] == shares
 
 
 @pytest.mark.parametrize(("gpu", "cpu", "bound"), [(45, 99, True), (95, 99, False), (45, 60, False)])
 def test_idle_gpus_beside_full_cpus_are_named(gpu, cpu, bound):
     used = (Mock(resource="gpu", mean=gpu, device=None), Mock(resource="cpu", mean=cpu, device=None))
 
-    assert bool(list(LoaderBusy.in_run(measured(CASE, 0, 100.0, utilisation=used)))) == bound
+    found = work_done.waits(measured(CASE, 0, 100.0, utilisation=used))
+    assert any(isinstance(each, LoaderBusy) for each in found) == bound
 
 
 def test_an_operator_that_dali_lacks_is_the_reason_of_the_failure():

@@ -78,9 +78,8 @@ def test_what_changes_the_work_is_a_question_of_its_own():
     sizes = [case(tuple(sorted(options))) for options in (small, large)]
     layers = [case((("num_layers", each),)) for each in ("12", "24")]
 
-    assert ranking_scopes(sizes) == {sizes[0].model: FRAMEWORKS} and ranking_scopes(layers) == {
-        layers[0].model: FRAMEWORKS
-    }
+    assert ranking_scopes(sizes) == {sizes[0].model: FRAMEWORKS}
+    assert ranking_scopes(layers) == {layers[0].model: FRAMEWORKS}
     assert len(answers.answers([], [*sizes, case(tuple(sorted((*FAST, ("image_size", "64")))))])) == 2
 
 

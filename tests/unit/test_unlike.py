@@ -15,14 +15,11 @@ def reason(key, ours, theirs, language="en"):
 def test_clocks_and_grounds_need_no_values():
     assert reason("grounds", "printed only", None).startswith("one of the two is printed by its script alone")
     sides = ("printed only", None)
-    briefs = [
-        why_not_comparable.brief(Obstacle(key="grounds", ours=sides[k], theirs=sides[1 - k]), words.read())
-        for k in (0, 1)
-    ]
+    both = [Obstacle(key="grounds", ours=sides[k], theirs=sides[1 - k]) for k in (0, 1)]
+    briefs = [why_not_comparable.brief(each, words.read()) for each in both]
     assert [each.plain("en") for each in briefs] == ["printed by its script alone", "timed by a clock"]
-    assert reason("clocks", "D10 in a", None) == (
-        "the value of one is not ranked: uneven speed over the window (see data quality)"
-    )
+    uneven = "the value of one is not ranked: uneven speed over the window (see data quality)"
+    assert reason("clocks", "D10 in a", None) == uneven
 
 
 @pytest.mark.parametrize(("key", "english", "chinese"), sources.table("unlike.toml")["conditions"])

@@ -119,10 +119,7 @@ class Answer(Ranking):
 
     @property
     def withheld(self) -> bool:
-        """Whether no place may say by how much the first leads, nor the ratios to it.
-
-        That is beside a result that is not ranked and no slower than the second, and on a machine that others used.
-        """
+        """Whether no place may say by how much the first leads, nor the ratios to it."""
         return bool(self.passed_over) or self.disturbed
 
     @property
@@ -204,15 +201,11 @@ def unlike_settings(conditions: Conditions, other: Conditions) -> tuple[Obstacle
 
 
 def headline(of_one_model: Iterable[Answer], preferred: Conditions | None = None) -> Answer | None:
-    """The answer that says most of a model: of the scales that most frameworks share, the largest.
-
-    Among equals that of the *preferred* setting, or of the one with the most scales.
-    """
+    """The answer that says most of a model: of the scales that most frameworks share, the largest; among equals that of
+    the *preferred* setting, or of the one with the most scales."""
     settled = [answer for answer in of_one_model if answer.ranked]
     scales = Counter(answer.setting for answer in settled)
-    first = max(
-        settled, key=lambda each: (*_telling(each), each.setting == preferred, scales[each.setting]), default=None
-    )
+    first = max(settled, key=lambda of: (*_telling(of), of.setting == preferred, scales[of.setting]), default=None)
     if first is None or first.setting == preferred:
         return first
 

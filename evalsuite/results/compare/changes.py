@@ -1,8 +1,7 @@
 """What changed between two evaluations, case by case; the framework's version alone may differ.
 
-Runs of one campaign share what changes from day to day, so tests over runs call equal campaigns different in a third
-of cases (docs/numbers.md). With one campaign a side, a change must be larger than campaigns of one software differ by.
-With four a side the campaign is the unit: its median counts.
+With one campaign a side, a change must be larger than campaigns of one software differ by (docs/numbers.md). With four
+a side the campaign is the unit: its median counts.
 """
 
 import math
@@ -39,11 +38,9 @@ class Why:
 class Difference:
     """How the later of two sides differs from the earlier one."""
 
-    ratio: Interval
-    """Median after ÷ median before, with a bootstrap interval."""
+    ratio: Interval  # median after ÷ median before
     outcome: Outcome
-    why: Why | None = None
-    """Given with "cannot_tell"."""
+    why: Why | None = None  # of "cannot_tell"
 
     @property
     def below_least(self) -> bool:
@@ -66,8 +63,7 @@ class Change(Difference):
 
     before: Summary
     after: Summary
-    by_campaigns: bool = False
-    """Whether campaigns were compared, and not runs."""
+    by_campaigns: bool = False  # and not by runs
 
     @property
     def case(self) -> Case:
@@ -143,10 +139,8 @@ def pair(
 
 def of_values(before: Sequence[float], after: Sequence[float]) -> Difference:
     """Two lists of rates, one of each run. Values that do not scatter are no repeats of their own (D04)."""
-    runs = [
-        1 if len(each) > 1 and max(each) - min(each) < EqualRepeats.limit * min(each) else len(each)
-        for each in (before, after)
-    ]
+    equal = EqualRepeats.limit
+    runs = [1 if len(of) > 1 and max(of) - min(of) < equal * min(of) else len(of) for of in (before, after)]
     ratio, unlike = ratio_of_medians(after, before), significance.differ(after, before)
     outcome, why = _outcome(min(runs), unlike, ratio.value, LEAST_EFFECT)
     return Difference(ratio=ratio, outcome=outcome, why=why)
@@ -177,7 +171,8 @@ def _first(obstacles: Sequence[Obstacle]) -> Why:
     if first.ours is None or first.theirs is None:
         return Why(key=f"{NAMED[first.key]}_unknown")
     fact = first.key.removeprefix(fairness.FACT)
-    return Why(key=NAMED.get(fact, "fact"), values=(("before", first.ours), ("after", first.theirs), ("fact", fact)))
+    values = (("before", first.ours), ("after", first.theirs))
+    return Why(key=NAMED[fact], values=values) if fact in NAMED else Why(key="fact", values=(*values, ("fact", fact)))
 
 
 def _outcome(fewest: int, unlike: bool | None, ratio: float, least: float) -> tuple[Outcome, Why | None]:

@@ -1,9 +1,7 @@
 """What is known of two results, and who is ahead of several: objects that every place prints and none computes again.
 
 A ranking is of the frameworks of a model or, of one framework alone, of its variants: its scripts and the options that
-change how the same work is done. An option that changes the work is another question. How often one of several equals
-is left out is simulated (`false_exclusion`; benchmarks/judgement.py). One of whom too little is known takes nothing
-from the verdict of others above it.
+change how the same work is done. One of whom too little is known takes nothing from the verdict of others above it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,11 +41,8 @@ class RankingScope:
     def candidate(self, case: Case) -> Candidate:
         if self.among != "variants":
             return Candidate(framework=case.framework)
-        return Candidate(
-            framework=case.framework,
-            recipe=case.recipe if self.scripts else None,
-            options=tuple((name, case.option(name)) for name in self.names),
-        )
+        options = tuple((name, case.option(name)) for name in self.names)
+        return Candidate(framework=case.framework, recipe=case.recipe if self.scripts else None, options=options)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -58,9 +53,8 @@ class RankingScope:
         if self.among != "variants":
             return fairness.LAYOUTS if self.among == "layouts" else fairness.FRAMEWORKS
         scripts = ("recipe", "framework_version") if self.scripts else ("recipe",)
-        return Purpose(
-            free=frozenset({*scripts, "origin", *(f"options.{name}" for name in self.names)}), facts="of_scripts"
-        )
+        free = {*scripts, "origin", *(f"options.{name}" for name in self.names)}
+        return Purpose(free=frozenset(free), facts="of_scripts")
 
 
 FRAMEWORKS = RankingScope()
@@ -257,12 +251,8 @@ def rank(summaries: Sequence[Summary], scope: RankingScope = FRAMEWORKS) -> Rank
     known = _known_of_all(pairs, scope, rivals)
     fewest = min(max(pair.compared.rounds, min(pair.first.n, pair.second.n)) for pair in pairs)
     simulated = known in ("ahead", "equal", "scatter") and all(pair.compared.basis != "across" for pair in pairs)
-    return Ranking(
-        ranked=ranked,
-        known=known,
-        false_exclusion=false_exclusion(len(judged), fewest) if simulated else None,
-        deciding=_deciding(known, judged, scope),
-    )
+    excluded, deciding = false_exclusion(len(judged), fewest) if simulated else None, _deciding(known, judged, scope)
+    return Ranking(ranked=ranked, known=known, false_exclusion=excluded, deciding=deciding)
 
 
 def _known_of_all(pairs: Sequence[Decision], scope: RankingScope, rivals: Sequence[Summary]) -> Known:
@@ -295,11 +285,8 @@ def false_exclusion(frameworks: int, runs: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutSearch:
-    """Each stack's best layout on as many devices at one global batch, of all that it tried.
-
-    Never mixed with the order at one layout: only how the work lies over the devices may differ here. A stack that
-    tried more has more chances of a fast one, so that an order wants as many points of each.
-    """
+    """Each stack's best layout on as many devices at one global batch, of all that it tried: who tried more has more
+    chances of a fast one, so that an order wants as many points of each."""
 
     model: str
     devices: int

@@ -1,7 +1,5 @@
-"""Whether reference workloads compute the same, by their answers to one start; which cases a receipt proves so.
-
-The order is that of a step: build, forward, backward, optimiser, decay. The first difference is the cause.
-"""
+"""Whether reference workloads compute the same, by their answers to one start, in the order of a step: the first
+difference is the cause; and which cases a receipt proves so."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +8,8 @@ from typing import Literal
 
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.model import Summary
-from evalsuite.core.workload import EquivalenceReceipt, TrainedSetting, WorkloadAnswer
+from evalsuite.core.workload import EquivalenceReceipt as Receipt
+from evalsuite.core.workload import TrainedSetting, WorkloadAnswer
 from evalsuite.runs.equivalence import receipts
 
 Verdict = Literal["proven", "limited", "differs"]
@@ -18,6 +17,8 @@ Cause = Literal[  # first what was built, and what is timed; then what it comput
     "parameters", "timed", "forward", "backward", "optimiser_step", "optimiser_state",
     "weight_decay", "float32",
 ]  # fmt: skip
+Commands = Mapping[str, RunCommand]
+Receipts = Sequence[Receipt]
 LOSS_LIMITS = (1e-6, 1e-6, 1e-5)  # of the relative difference at steps 1 to 3, in float64
 NORM_LIMIT = 1e-6  # of each tensor's gradient, in float64; measured: 2e-12 for ResNet-50
 FLOAT32_LIMIT = 1e-4  # of the first loss in float32
@@ -156,9 +157,7 @@ class CasePair:
     day: str | None = None  # of the receipt
 
 
-def case_pairs(
-    members: Sequence[Summary], commands: Mapping[str, RunCommand], own: Sequence[EquivalenceReceipt] = ()
-) -> tuple[CasePair, ...]:
+def case_pairs(members: Sequence[Summary], commands: Commands, own: Receipts = ()) -> tuple[CasePair, ...]:
     """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before the built-in ones."""
     house = receipts()
     recorded = [(member, _commands(member, commands)) for member in members]
@@ -170,29 +169,21 @@ def case_pairs(
     )
 
 
-def has_receipt(row: Summary, commands: Mapping[str, RunCommand], own: Sequence[EquivalenceReceipt] = ()) -> bool:
+def has_receipt(row: Summary, commands: Commands, own: Receipts = ()) -> bool:
     """Whether a receipt shows what the runs of *row* compute."""
     of_model = [each for each in (*own, receipts().get(row.case.model)) if each and each.model == row.case.model]
     answers = [answer for each in of_model if (answer := each.answer(row.case.framework))]
     return bool(_commands(row, commands)) and any(_not_about(row, each, commands) is None for each in answers)
 
 
-def _shown(
-    first: Summary,
-    second: Summary,
-    commands: Mapping[str, RunCommand],
-    own: Sequence[EquivalenceReceipt],
-    house: EquivalenceReceipt | None,
-) -> CasePair:
+def _shown(first: Summary, second: Summary, commands: Commands, own: Receipts, house: Receipt | None) -> CasePair:
     of_model = [*(receipt for receipt in own if receipt.model == first.case.model), house]
     pairs = [_case_pair(first, second, commands, receipt) for receipt in of_model]
     measured = [pair for pair in pairs if pair.measured is not None]
     return (measured or [pair for pair in reversed(pairs) if pair.shown != "no_receipt"] or pairs)[0]
 
 
-def _case_pair(
-    first: Summary, second: Summary, commands: Mapping[str, RunCommand], receipt: EquivalenceReceipt | None
-) -> CasePair:
+def _case_pair(first: Summary, second: Summary, commands: Commands, receipt: Receipt | None) -> CasePair:
     answers = [receipt.answer(summary.case.framework) if receipt else None for summary in (first, second)]
     if receipt is None or answers[0] is None or answers[1] is None:
         return CasePair(first=first, second=second, shown="no_receipt")
@@ -206,7 +197,7 @@ def _case_pair(
 
 
 def _not_about(
-    summary: Summary, answer: WorkloadAnswer, commands: Mapping[str, RunCommand]
+    summary: Summary, answer: WorkloadAnswer, commands: Commands
 ) -> Literal["other_script", "other_version"] | None:
     for command in _commands(summary, commands):
         if not answer.files or command.workload_sha256 != answer.files:
@@ -221,6 +212,6 @@ def _release(version: str | None) -> str | None:
     return version.partition("+")[0] if version else None
 
 
-def _commands(summary: Summary, commands: Mapping[str, RunCommand]) -> list[RunCommand]:
+def _commands(summary: Summary, commands: Commands) -> list[RunCommand]:
     recorded = [commands.get(run.run.id) for run in summary.measurements if run.counts]
     return [command for command in recorded if command is not None] if None not in recorded else []

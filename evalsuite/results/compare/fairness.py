@@ -1,8 +1,4 @@
-"""Whether two summaries may be compared, and why not.
-
-Only what a comparison is about (`Purpose.free`) may differ. Between frameworks that holds for every stated fact of the
-work and the place. Where one is unknown the order is not decided; variant, precision and device must be known.
-"""
+"""Whether two summaries may be compared, and why not: only what a comparison is about (`Purpose.free`) may differ."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,9 +43,7 @@ class Purpose:
     facts: Literal["free", "as_known", "of_scripts"] = "free"
 
     def asks_facts(self, a: Summary, b: Summary) -> bool:
-        if self.facts == "of_scripts":
-            return a.case.recipe != b.case.recipe
-        return self.facts != "free"
+        return self.facts == "as_known" or (self.facts == "of_scripts" and a.case.recipe != b.case.recipe)
 
 
 # what is read, and not by what: the facts `data` and `data_source` say it; a version is a framework's own
@@ -99,6 +93,10 @@ class FactRow:
         told = {fact.value.lower() for stated in self.values for fact in stated or ()} - {*facts.NEUTRAL}
         alone = None in self.values and (self.rule.unknown == "unranked" or (self.rule.unknown == "alone" and told))
         return self.rule.kind in MUST_BE_EQUAL and bool(self.likeness == "different" or alone)
+
+    @property
+    def texts(self) -> tuple[str | None, ...]:
+        return tuple("; ".join(fact.value for fact in stated) if stated else None for stated in self.values)
 
     @property
     def untold(self) -> bool:
@@ -191,12 +189,21 @@ def obstacles(a: Summary, b: Summary, purpose: Purpose) -> tuple[Obstacle, ...]:
     named = {obstacle.key for obstacle in differing}
     for row in _unlike(a, b, purpose):
         if named.isdisjoint({*row.rule.conditions, f"options.{row.rule.key}"}):
-            us, them = ("; ".join(fact.value for fact in stated) if stated else None for stated in row.values)
+            us, them = row.texts
             differing.append(Obstacle(key=f"{FACT}{row.rule.key}", ours=us, theirs=them))
     if purpose.independent and (shared := receipts(a) & receipts(b)):
         runs = ", ".join(sorted(name for name, _ in shared))
         differing.append(Obstacle(key=RUNS, ours=runs, theirs=runs))
     return tuple(differing)
+
+
+def unlike_at_base(summary: Summary, base: Summary) -> list[FactRow]:
+    """Facts that scale does not change, and that tell the two apart; or what slows both, and not alike."""
+    rows = (row for row in _open(summary, base) if row.apart and row.rule.key not in (*_LAID, "communication"))
+    both = facts_of(base).get("watched"), facts_of(summary).get("watched")
+    slowed = (FactRow(rule=rule, values=both, likeness="same") for rule in facts.rules().fact if rule.key == "watched")
+    alike = slowed if both[0] and both[0] == both[1] and summary is not base else ()
+    return [*alike, *(row for row in rows if row.likeness == "different" or row.rule.unknown == "alone")]
 
 
 def _unlike(a: Summary, b: Summary, purpose: Purpose) -> list[FactRow]:
@@ -228,9 +235,8 @@ def _open(a: Summary, b: Summary, *stated: Mapping[str, tuple[Fact, ...]]) -> li
 
 
 def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:
-    if not any(rule.concerns(row.case) for row in summaries) or not (
-        any(values) or rule.unknown in ("unranked", "preliminary")
-    ):
+    asked = any(values) or rule.unknown in ("unranked", "preliminary")
+    if not asked or not any(rule.concerns(row.case) for row in summaries):
         return None
     return FactRow(rule=rule, values=tuple(values), likeness=likeness(values))
 
@@ -238,11 +244,8 @@ def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated])
 def comparison(members: Sequence[Summary]) -> Comparison:
     stated = [facts_of(row) for row in members]
     rows = (_row(rule, members, [known.get(rule.key) for known in stated]) for rule in facts.rules().fact)
-    return Comparison(
-        members=tuple(members),
-        rows=tuple(row for row in rows if row),
-        ranked=tuple(tuple(part) for part in groups(members, FRAMEWORKS)),
-    )
+    ranked = tuple(map(tuple, groups(members, FRAMEWORKS)))
+    return Comparison(members=tuple(members), rows=tuple(filter(None, rows)), ranked=ranked)
 
 
 def likeness(values: Sequence[Stated]) -> Likeness:
@@ -262,8 +265,5 @@ def _clash(ours: set[str], theirs: set[str]) -> bool:
 
 
 def receipts(summary: Summary) -> set[tuple[str, float | None]]:
-    return {
-        (run.log_sha256 or run.started_at or f"r{run.run.repeat}", run.value)
-        for run in summary.measurements
-        if run.counts
-    }
+    counted = [run for run in summary.measurements if run.counts]
+    return {(run.log_sha256 or run.started_at or f"r{run.run.repeat}", run.value) for run in counted}

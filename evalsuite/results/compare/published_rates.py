@@ -16,11 +16,8 @@ from evalsuite.results.measure.units import SEQUENCES
 FOLDER = paths.DATA / "reference"
 FILE = FOLDER / "published.csv"
 ALIKE = {
-    "fp32": ("fp32", "tf32"),
-    "tf32": ("fp32", "tf32"),
-    "amp": ("amp",),
-    "fp16_amp": ("amp",),
-    "bf16_amp": ("amp", "bf16_amp"),
+    **dict.fromkeys(("fp32", "tf32"), ("fp32", "tf32")),
+    **{"amp": ("amp",), "fp16_amp": ("amp",), "bf16_amp": ("amp", "bf16_amp")},
 }
 
 
@@ -75,12 +72,8 @@ def compare(summaries: Iterable[Summary], among: Sequence[PublishedRate]) -> Ite
     """Each of *summaries* beside the figures of its model and number of devices that differ least from it."""
     for row in summaries:
         known = [rate for rate in among if plain(rate.model) == plain(row.case.model)]
-        alike = [
-            rate
-            for rate in known
-            if rate.devices == row.case.total_devices
-            and (rate.unit == row.unit or {rate.unit, row.unit} <= set(SEQUENCES))
-        ]
+        of_scale = (rate for rate in known if rate.devices == row.case.total_devices)
+        alike = [rate for rate in of_scale if rate.unit == row.unit or {rate.unit, row.unit} <= set(SEQUENCES)]
         if not alike:
             continue
         differs = {rate: _differences(rate, row) for rate in alike}

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from evalsuite.core.findings import OddEfficiency, SuperLinear
+from evalsuite.core.findings import BaseUnlike, OddEfficiency, SuperLinear
 from evalsuite.core.model import Finding, Interval, Row, Summary
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.fairness import Common
@@ -16,11 +16,8 @@ def suspicious(summary: Summary) -> bool:
 
 
 def with_scaling(summaries: Iterable[Row]) -> list[Row]:
-    """The summaries with speed-up, efficiency and the findings of their series; order kept.
-
-    The base is one node with one device, else the smallest scale measured (docs/numbers.md).
-    One whose value is disputed is a base still: nothing is put in its place, and there is no speed-up over it.
-    """
+    """The summaries with speed-up, efficiency and the findings of their series; order kept. The base is the smallest
+    scale measured: where it is disputed nothing is put in its place, and there is no speed-up over it."""
     rows, bases = list(summaries), dict[Common, Summary]()
     for row in sorted(valid(rows), key=lambda row: (row.case.total_devices, row.case.nodes)):
         bases.setdefault(_series(row), row)
@@ -41,10 +38,10 @@ def _scaled(summary: Summary, base: Summary) -> Summary:
         speedup = ratio_of_medians(values(summary), values(base))
         efficiency = ratio_of_medians(values(summary), values(base), divisor=ideal)
     odd = None if summary.disturbed or base.disturbed else _superlinear(summary, efficiency)
-    findings = [odd] if odd else []
-    return replace(
-        summary, base=base.case, speedup=speedup, efficiency=efficiency, findings=(*summary.findings, *findings)
-    )
+    apart = ((row.rule.key, *(each or "–" for each in row.texts)) for row in fairness.unlike_at_base(summary, base))
+    unlike = (BaseUnlike(fact=key, value=own, base_value=other, where=summary.case.id) for key, own, other in apart)
+    findings = (*summary.findings, *([odd] if odd else []), *unlike)
+    return replace(summary, base=base.case, speedup=speedup, efficiency=efficiency, findings=findings)
 
 
 def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
@@ -52,6 +49,4 @@ def _superlinear(summary: Summary, efficiency: Interval) -> Finding | None:
     too_low = efficiency.value < OddEfficiency.lowest and summary.case.strong_batch is None  # a small batch may well be
     if efficiency.value > OddEfficiency.highest or too_low:
         return OddEfficiency(efficiency=efficiency.value, where=summary.case.id)
-    if low > SuperLinear.limit:
-        return SuperLinear(efficiency=efficiency.value, where=summary.case.id)
-    return None
+    return SuperLinear(efficiency=efficiency.value, where=summary.case.id) if low > SuperLinear.limit else None

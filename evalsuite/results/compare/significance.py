@@ -1,9 +1,7 @@
 """Whether one case is slower than another, by its runs: the one rule of rankings, bold cells and headlines.
 
-Runs in the same rounds of a campaign are compared by the paired t test of the logarithms of their ratios, with the
-scatter of all rivals of these rounds at the level of all tests, and with their own at 5 %. Runs of one campaign without
-common rounds are compared by Welch's. Runs of different or unknown campaigns share no day: they only indicate an
-order. How often each errs is simulated (docs/numbers.md, table 3; benchmarks/judgement.py).
+Runs in the same rounds of a campaign are compared by the paired t test of the logarithms of their ratios, runs of one
+campaign without common rounds by Welch's. How often each errs is simulated (docs/numbers.md; benchmarks/judgement.py).
 """
 
 import math
@@ -49,11 +47,8 @@ class Scatter:
 
 
 def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> PairComparison:
-    """Whether *summary* is behind *first*; *among*: all that are compared (Bonferroni), or these two.
-
-    By the rounds in which both had the machine for themselves or, where these are fewer than five and do not tell, by
-    all: what others take they take of all, and the order within a round is drawn by lot.
-    """
+    """Whether *summary* is behind *first*; *among*: all that are compared (Bonferroni), or these two. By the rounds in
+    which both had the machine for themselves or, where these are fewer than five and do not tell, by all."""
     quiet = _compare(summary, first, among, rounds)
     few = min(summary.n, first.n) < FULL_REPEATS
     if quiet.early or quiet.rounds >= FULL_REPEATS or (quiet.behind and not few):
@@ -62,18 +57,16 @@ def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> 
     return with_all if with_all.rounds >= FULL_REPEATS else quiet
 
 
-def _compare(
-    summary: Summary, first: Summary, among: Sequence[Summary], of: Callable[[Summary], Rounds]
-) -> PairComparison:
-    rivals = [of(each) for each in (among if len(among) > 1 else (summary, first))]
-    looks = max(_looks(summary), _looks(first))
-    shared = of(summary).keys() & of(first).keys()
+def _compare(row: Summary, first: Summary, among: Sequence[Summary], of: Callable[[Summary], Rounds]) -> PairComparison:
+    rivals = [of(each) for each in (among if len(among) > 1 else (row, first))]
+    looks = max(_looks(row), _looks(first))
+    shared = of(row).keys() & of(first).keys()
     campaigns = by_key((place[0], place) for place in shared)
     whole = [places for places in campaigns.values() if len(places) >= FULL_REPEATS]
     if not whole and len(shared) >= FULL_REPEATS:
         whole = [[*shared]]
     if whole:
-        each = [(leads(of(summary), of(first), places), scatter(rivals, places)) for places in whole]
+        each = [(leads(of(row), of(first), places), scatter(rivals, places)) for places in whole]
         return PairComparison(
             behind=all(is_lead(seen, of_all, len(rivals), looks) for seen, of_all in each),
             basis="rounds",
@@ -81,18 +74,17 @@ def _compare(
             rounds=min(map(len, whole)),
         )
     if len(shared) in EARLY_LEVELS and looks == 1:
-        seen = leads(of(summary), of(first), shared)
+        seen = leads(of(row), of(first), shared)
         if is_early_lead(seen, scatter(rivals, shared), len(rivals)):
             return PairComparison(behind=True, basis="rounds", early=True, rounds=len(shared))
-    of_runs = {run.campaign for each in (summary, first) for run in each.measurements if run.counts}
+    of_runs = {run.campaign for each in (row, first) for run in each.measurements if run.counts}
     together = len(of_runs) == 1 and None not in of_runs
+    gap = LEAST_GAP if together else LEAST_GAP_ACROSS
+    below = _is_below(values(row), values(first), (len(rivals) - 1) * looks, gap)
     return PairComparison(
-        behind=(looks == 1 or min(summary.n, first.n) >= FULL_REPEATS)
-        and _is_below(
-            values(summary), values(first), (len(rivals) - 1) * looks, LEAST_GAP if together else LEAST_GAP_ACROSS
-        ),
+        behind=below and (looks == 1 or min(row.n, first.n) >= FULL_REPEATS),
         basis="runs" if together else "across",
-        equal=together and _is_equal(values(summary), values(first)),
+        equal=together and _is_equal(values(row), values(first)),
     )
 
 
@@ -121,10 +113,7 @@ def leads(one: Rounds, first: Rounds, places: Iterable[Round] | None = None) -> 
 
 
 def scatter(rivals: Iterable[Rounds], places: Collection[Round]) -> Scatter:
-    """Of the leads of all pairs of *rivals* in *places*: few rounds of one pair say little of it.
-
-    Where each has a run in each round that is the mean square of the residuals of rivals and rounds, twice.
-    """
+    """Of the leads of all pairs of *rivals* in *places*: few rounds of one pair say little of it."""
     there = [of for rival in rivals if (of := {place: rival[place] for place in places if place in rival})]
     squares, freedom = 0.0, 0
     for one, first in combinations(there, 2):
@@ -136,10 +125,8 @@ def scatter(rivals: Iterable[Rounds], places: Collection[Round]) -> Scatter:
 
 
 def is_lead(seen: Leads, of_all: Scatter, rivals: int = 2, looks: int = 1) -> bool:
-    """By the scatter of all at the level of so many tests, and by its own at 5 %, so that none lends it quiet rounds.
-
-    Or by its own far beyond that level: a rival that scatters wildly takes no order from the others.
-    """
+    """By the scatter of all at the level of so many tests, and by its own at 5 %, so that none lends it quiet rounds;
+    or by its own far beyond that level, so that a rival that scatters wildly takes no order from the others."""
     runs, tests = len(seen), (rivals - 1) * looks
     if 1 - math.exp(-statistics.median(seen)) < LEAST_GAP:
         return False

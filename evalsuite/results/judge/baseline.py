@@ -27,11 +27,8 @@ def starts(rows: Iterable[Summary]) -> set[str | None]:
 
 
 def over_starts(row: Summary, base: Summary, level: float = BOOTSTRAP_LEVEL) -> tuple[float, float] | None:
-    """Ends of the logarithm of their ratio, by least squares with an effect of each start; None: they share none.
-
-    What two starts differ by stays out of it: each compares within itself (two-way layout without interaction;
-    Scheffé, The Analysis of Variance, ch. 4).
-    """
+    """Ends of the logarithm of their ratio, by least squares with an effect of each start; None: they share none
+    (two-way layout without interaction; Scheffé, The Analysis of Variance, ch. 4)."""
     ours, theirs = by_start(row), by_start(base)
     weights = {start: 1 / (1 / len(ours[start]) + 1 / len(theirs[start])) for start in ours if start in theirs}
     squares, freedom = _scatter((ours, theirs))
@@ -65,11 +62,8 @@ def shift(needed: Sequence[Summary]) -> tuple[float, bool]:
 
 
 def excess(base: Summary, rows: Iterable[Summary]) -> float:
-    """How much faster the base could be, by the work of a step there and at the other scales; 1.0: no trace.
-
-    Steps of the same work take the device as much work at any scale or more, and wait as long or longer. And one
-    device alone has nobody to wait for but its loader.
-    """
+    """How much faster the base could be, by the work of a step there and at the other scales, which take as much or
+    more and wait as long or longer; and one device alone has nobody to wait for but its loader. 1.0: no trace."""
     paces = {row.case: pace for row in rows if (pace := _pace(row))}
     others = [pace for case, pace in paces.items() if case != base.case]
     more_work, less_busy = 1.0, 1 / _busy_alone(base)

@@ -1,7 +1,4 @@
-"""Where the efficiency of each series goes, and its first step whose own efficiency is below the threshold.
-
-That is ratio of the throughputs ÷ ratio of the devices, brought to one doubling: 1 → 8 devices are three.
-"""
+"""Where the efficiency of each series goes, and its first step whose own, a doubling, is below the threshold."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -34,13 +31,11 @@ class Ladder:
     @cached_property
     def losses(self) -> list[Loss]:
         """What the largest scale lacks, by the parts of its step where both ends have timers, else by stages."""
-        if losses := _by_phases(self):
-            return losses
         stages = []
         for key, steps in groupby(pairwise(self.scales), key=lambda step: stage(*step)):
             sides = [point.efficiency.value for step in steps for point in step if point.efficiency]
             stages.append((key, sides[0] - sides[-1]))
-        return stages
+        return _by_phases(self) or stages
 
 
 def ladders(summaries: Iterable[Summary], threshold: float) -> tuple[Ladder, ...]:
@@ -65,11 +60,8 @@ def _by_phases(ladder: Ladder) -> list[Loss]:
     base, last = ladder.scales[0].breakdown, ladder.last.breakdown
     if base is None or last is None or base.of != last.of:
         return []
-    grown = [
-        (phase.name, (phase.seconds - (base.seconds_of(phase.name) or 0.0)) / last.seconds)
-        for phase in last.phases
-        if phase.parent is None
-    ]
+    phases = (phase for phase in last.phases if phase.parent is None)
+    grown = [(of.name, (of.seconds - (base.seconds_of(of.name) or 0.0)) / last.seconds) for of in phases]
     return [*grown, ("rest", 1 - ladder.left - math.fsum(share for _, share in grown))]
 
 

@@ -2,8 +2,7 @@
 
 Devices ÷ throughput grows by the same amount with every doubling of the devices, as the latency of a tree all-reduce
 does (Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, §4). The slope is the least-squares one and never below 0; the
-line passes through the largest measured scale. How far off it was on published series, and so how wide an interval is,
-tools/validate_extrapolation.py finds (docs/numbers.md#extrapolation).
+line passes through the largest measured scale. Its errors: tools/validate_extrapolation.py, docs/numbers.md.
 """
 
 import math
@@ -74,11 +73,8 @@ def lacking(points: Points, nodes: Collection[int], to_nodes: int) -> str | None
 def outlooks(summaries: Iterable[Row], planned: Iterable[Case]) -> tuple[Outlook, ...]:
     """Of each series its parts that are comparable, the one of most scales, with what is planned beyond them."""
     wanted = by_key((case.series, case) for case in planned)
-    parts = by_key(
-        ((row.case.series, row.base.id, row.unit), row)
-        for row in valid(summaries)
-        if row.base and row.origin in MEASURED
-    )
+    own = (row for row in valid(summaries) if row.origin in MEASURED)
+    parts = by_key(((row.case.series, row.base.id, row.unit), row) for row in own if row.base)
     longest: dict[str, list[Summary]] = {}
     for (series, *_), rows in parts.items():
         longest[series] = max(longest.get(series, []), rows, key=len)
@@ -124,8 +120,6 @@ def _refuse(case: Case, members: Sequence[Summary], points: Points) -> Refusal |
 def _forecast(case: Case, base: Summary, points: Points) -> Forecast:
     rate, reach = predicted(points, case.total_devices), math.exp(WIDTH * doubt(points))
     ideal = base.items_per_s.value * case.total_devices / base.case.total_devices
-    rates, shares = (
-        Interval(value=value, low=value / reach, high=value * reach, coverage=COVERAGE)
-        for value in (rate, rate / ideal)
-    )
+    both = (rate, rate / ideal)
+    rates, shares = (Interval(value=v, low=v / reach, high=v * reach, coverage=COVERAGE) for v in both)
     return Forecast(case=case, items_per_s=rates, efficiency=shares, distance=case.total_devices / points[-1][0])

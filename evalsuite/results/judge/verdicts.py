@@ -1,8 +1,7 @@
 """The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/numbers.md#verdicts).
 
 C1, linear speed-up, and C2, mean utilisation, are one rule over cases with a threshold (`_judge`). No scale is left out
-because it went badly: base and every scale in scope must be sound evidence, and a utilisation counts only if its
-samples cover all planned devices and hosts. Each answers with one of five reasons and the notes that name its cause.
+because it went badly: base and every scale in scope must be sound evidence.
 """
 
 import math
@@ -55,15 +54,14 @@ MOST_USED = 1.02  # of a capacity, as of a share in data/meters.toml: above it w
 
 Doubt = Mapping[str, Any]  # of `answer`
 Shares = dict[str, float]  # resource → share of its capacity
+Reached = Mapping[Case, Interval]
+Rows = Sequence[Summary]
 
 
 def verdicts(
     summaries: Sequence[Row], criteria: Criteria, planned: Sequence[Case] = (), nic_gbit_s: float | None = None
 ) -> tuple[Verdict, ...]:
-    """C1, C2a and C2b over *summaries*, as far as asked for; *planned* are all cases, so that none is forgotten.
-
-    *nic_gbit_s*: what the spec states of a node's network, for cards that state nothing.
-    """
+    """C1, C2a and C2b over *summaries*, as far as asked for. *nic_gbit_s*: of a node, for cards that state nothing."""
     judged: list[Verdict] = []
     if first := criteria.C1:  # of weak scaling: the threshold is about a kept batch
         weak = [row for row in summaries if row.case.strong_batch is None]
@@ -88,22 +86,14 @@ def _badness(cell: VerdictCell) -> tuple[int, bool, float]:
     return WORST_FIRST.index(cell.outcome), "no_large_scale" in cell.notes, value
 
 
-def _judge(
-    cell: VerdictCell,
-    reached: Mapping[Case, Interval],
-    rows: Sequence[Summary],
-    below: Sequence[Summary],
-    doubt: Doubt | None,
-) -> VerdictCell:
+def _judge(cell: VerdictCell, reached: Reached, rows: Rows, below: Rows, doubt: Doubt | None) -> VerdictCell:
     """Fails if some are *below* the threshold beyond doubt, and passes without *doubt*; the worst of them is shown."""
     if shown := below or [row for row in rows if row.case in reached]:
         worst = min(shown, key=lambda row: reached[row.case].value)
         cell = replace(cell, measured=reached[worst.case], n=worst.n, case=worst.case)
     if below:
         return replace(cell, outcome="fail", reason="not_met")
-    if doubt:
-        return replace(cell, **doubt)
-    return replace(cell, outcome="pass", reason="met")
+    return replace(cell, **(doubt or {"outcome": "pass", "reason": "met"}))
 
 
 def _no_large(asked: Threshold) -> Doubt:
@@ -264,10 +254,8 @@ def _has_evidence(run: Measurement) -> bool:
 def _failed_by_itself(row: Row | None) -> bool:
     if not isinstance(row, Unmeasured) or row.origin not in DECIDING_ORIGINS or not row.measurements:
         return False
-    return all(
-        run.status == "failed" and run.fault is None and 0 < (run.exit_code or 0) < COULD_NOT_START
-        for run in row.measurements
-    )
+    own = (run.fault is None and 0 < (run.exit_code or 0) < COULD_NOT_START for run in row.measurements)
+    return all(own) and {run.status for run in row.measurements} == {"failed"}
 
 
 # C2: C2a of the GPUs, C2b of every resource that has a capacity, at the lowest scale in scope
@@ -293,25 +281,17 @@ def _mean_utilisation(
         if counted != ["gpu"] or name == CRITERIA[0]:
             verdict = Verdict(criterion=name, **vars(asked))
             cells = by_key(((case.framework, case.model, case.precision), case) for case in scope).values()
-            judged.append(
-                _of_cells(verdict, [_judge_use(own, measured, shares, counted, asked.threshold) for own in cells])
-            )
+            uses = [_judge_use(own, measured, shares, counted, asked.threshold) for own in cells]
+            judged.append(_of_cells(verdict, uses))
     return judged
 
 
 def _judge_use(
-    scope: Sequence[Case],
-    every: Sequence[Summary],
-    shares: Mapping[Case, Shares],
-    counted: Sequence[str],
-    threshold: float,
+    scope: Sequence[Case], every: Rows, shares: Mapping[Case, Shares], counted: Sequence[str], threshold: float
 ) -> VerdictCell:
     measured = [row for row in every if row.case in scope]
-    means: dict[Case, Interval] = {
-        row.case: Interval(value=statistics.fmean(shares[row.case][name] for name in counted))
-        for row in measured
-        if "gpu" in counted and all(name in shares[row.case] for name in counted)
-    }
+    known = (row for row in measured if "gpu" in counted and all(name in shares[row.case] for name in counted))
+    means = {row.case: Interval(value=statistics.fmean(shares[row.case][of] for of in counted)) for row in known}
     thin: list[Case] = [
         row.case
         for row in measured

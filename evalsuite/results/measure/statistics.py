@@ -48,10 +48,10 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     return statistics.stdev(values) / statistics.fmean(values)
 
 
-def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, int, float]]:
+def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, "NDArray[float64]"]]:
     """Of each but the first, all of one length: which before it is likest in order of size, and into how many groups it
     falls whose distance is more than they differ by anywhere (1 where both are smooth, as means since the start are);
-    which is likest step by step, and the correlation of their ranks (0 of values that scatter
+    and the correlation of the ranks, step by step, with each before it (0 of values that scatter
     widely, of few different ones, and where they are nearly as like a step later; equal ones in opposite orders)."""
     import numpy
 
@@ -60,9 +60,8 @@ def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int,
     sizes = numpy.sort(logs, axis=1)
     few = (numpy.diff(sizes) > 0).sum(axis=1) < Reshaped.groups
     unlike = few | (1.4826 * numpy.median(abs(logs), axis=1) > ONE_WORK)
-    (steps, other_steps), (changes, other_changes) = (
-        (_ranks(of), _ranks(of[:, ::-1])[:, ::-1]) for of in (logs, numpy.diff(logs))
-    )
+    both = ((_ranks(of), _ranks(of[:, ::-1])[:, ::-1]) for of in (logs, numpy.diff(logs)))
+    (steps, other_steps), (changes, other_changes) = both
     smooth = (steps[:, 1:] * steps[:, :-1]).sum(axis=1) > SMOOTH
     for place in range(1, len(sizes)):
         apart = sizes[:place] - sizes[place]
@@ -72,7 +71,7 @@ def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int,
         alike = numpy.minimum(steps[:place] @ other_steps[place], known @ own)
         later = numpy.maximum(known[:, 1:] @ own[:-1], known[:, :-1] @ own[1:])
         alike *= (1 - later > STEEPER * (1 - known @ own)) & ~(unlike[:place] | unlike[place])  # else a common trend
-        yield int(groups.argmax()), int(groups.max()), int(alike.argmax()), float(alike.max())
+        yield int(groups.argmax()), int(groups.max()), alike
 
 
 def _ranks(series: "NDArray[float64]") -> "NDArray[float64]":

@@ -1,10 +1,7 @@
-"""What the journal of the run folders shows: runs taken away or made again, and plans that changed.
-
-A completed run that is gone leaves a criterion undetermined (docs/numbers.md#verdicts).
-"""
+"""What the journal of the run folders shows: runs taken away or made again, and plans that changed."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalsuite.core import findings as rules
@@ -16,6 +13,8 @@ from evalsuite.results.measure.measuring import Measured
 from evalsuite.runs.endings import ENDED_WELL
 from evalsuite.runs.journal import Campaign, Journal
 from evalsuite.runs.store import RunFolder
+
+Commands = Mapping[str, RunCommand]  # of each finished run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +52,7 @@ def read(journal: Journal, cases: Container[str] | None, planned: frozenset[str]
         return Recorded(broken=True, planned=planned)
 
 
-def mark_changed(
-    measured: Iterable[Measured], recorded: Recorded, folder: Callable[[Run], RunFolder]
-) -> list[Measurement]:
+def mark_changed(measured: Iterable[Measured], recorded: Recorded, of: Callable[[Run], RunFolder]) -> list[Measurement]:
     """Those whose files are not as the journal has them at their end get the finding."""
     held = {each.run: each.sha256 for each in recorded.attempts if each.sha256 is not None or each.status is None}
     marked = []
@@ -63,34 +60,31 @@ def mark_changed(
         wanted = held.get(run.run.id)
         files = {name for name, _ in run.records.items() ^ wanted.items()} if wanted is not None else ()
         held_by = {name: (wanted or {}).get(name) for name in files}
-        changed = plausibility.changed(folder(run.run), held_by) if files else ()
+        changed = plausibility.changed(of(run.run), held_by) if files else ()
         placed = (replace(each, where=run.run.id) for each in changed)
         marked.append(replace(run, findings=(*run.findings, *placed)) if changed else run)
     return marked
 
 
-def superseded(recorded: Recorded, commands: Mapping[str, RunCommand]) -> tuple[Attempt, ...]:
-    """The attempts that count for nothing: another one, or none, took their place.
-
-    *commands*: run id → what was run, of every finished run.
-    """
+def superseded(recorded: Recorded, commands: Commands) -> tuple[Attempt, ...]:
+    """The attempts that count for nothing: another one, or none, took their place."""
     numbers = by_key((attempt.run, attempt.number) for attempt in recorded.attempts)
     kept = {run: command.campaign.attempt for run, command in commands.items() if command.campaign}
-    return tuple(
-        each
-        for each in recorded.attempts
-        if each.number != kept.get(each.run) and (each.number < max(numbers[each.run]) or each.status is not None)
-    )
+    others = (each for each in recorded.attempts if each.number != kept.get(each.run))
+    return tuple(each for each in others if each.number < max(numbers[each.run]) or each.status is not None)
 
 
-def findings(recorded: Recorded, commands: Mapping[str, RunCommand]) -> dict[str, tuple[Finding, ...]]:
-    by_case = by_key(
-        (each.where.partition("/")[0], each) for find in (_gone, _broken, _plans) for each in find(recorded, commands)
-    )
-    return {case: tuple(theirs) for case, theirs in by_case.items()}
+def findings(recorded: Recorded, commands: Commands) -> tuple[Mapping[str, Sequence[Finding]], Sequence[Case]]:
+    """Of each case; and of the plans of all starts the cases that were finished, and of which no run is here."""
+    gone = [*_gone(recorded, commands)]
+    taken = {each.where.partition("/")[0] for each in gone if isinstance(each, rules.RunTakenAway)}
+    planned = dict.fromkeys(case for start in recorded.campaigns for case in start.plan.cases)
+    lost = [case for case in planned if case.id in taken - {run.partition("/")[0] for run in commands}]
+    every = (*gone, *_broken(recorded, commands), *_plans(recorded, commands, lost))
+    return by_key((each.where.partition("/")[0], each) for each in every), lost
 
 
-def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+def _gone(recorded: Recorded, commands: Commands) -> Iterable[Finding]:
     by_run = by_key((attempt.run, attempt) for attempt in superseded(recorded, commands))
     for run, attempts in by_run.items():
         replaced = run in commands or any(attempt.status is None for attempt in attempts)
@@ -103,7 +97,7 @@ def _gone(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Fi
             yield rules.RunMadeAgain(attempts=len(again), failed=failed, where=run)
 
 
-def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
+def _broken(recorded: Recorded, commands: Commands) -> Iterable[Finding]:
     """The attempts of a start are numbered as they are made: what is not made yet has no number, what was taken away
     leaves its own, with its line or without."""
     sealed = {(campaign.id, campaign.plan_sha256) for campaign in recorded.campaigns if campaign.whole}
@@ -116,26 +110,14 @@ def _broken(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[
             yield rules.JournalBroken(campaign=place.id, where=run)
 
 
-def lost(recorded: Recorded, commands: Mapping[str, RunCommand]) -> list[Case]:
-    """Of the plans of all starts: those that were finished, and of which no run is here."""
-    taken = {each.where for each in _gone(recorded, commands) if isinstance(each, rules.RunTakenAway)}
-    ids = {run.partition("/")[0] for run in taken} - {run.partition("/")[0] for run in commands}
-    cases = dict.fromkeys(case for start in recorded.campaigns for case in start.plan.cases)
-    return [case for case in cases if case.id in ids]
-
-
-def _plans(recorded: Recorded, commands: Mapping[str, RunCommand]) -> Iterable[Finding]:
-    """What the plans of the starts say: earlier evaluations, repeats added, rounds and cases that the folder lacks,
-    whether journal and last plan were made anew or not.
-
-    Lacking at the end of a start they were not made (`_broken`): of as many rounds as there are an order is told. Of a
-    case whose runs are all gone it is told no more of those that ran beside it.
-    """
+def _plans(recorded: Recorded, commands: Commands, lost: Iterable[Case]) -> Iterable[Finding]:
+    """Earlier evaluations, repeats added, rounds and cases that the folder lacks. Lacking at the end of a start they
+    were not made (`_broken`): of those that are here an order is told, but of the rivals of a case that is all gone."""
     ran = {command.campaign.id for command in commands.values() if command.campaign}
     asked = by_key((case, start) for start in recorded.campaigns if start.id in ran for case in start.plan.cases)
     measured = {run.partition("/")[0] for run in commands}
     here = by_key((run.rpartition("/r")[0], run) for run in {*commands, *(each.run for each in recorded.attempts)})
-    gone = {(case.model, case.scale): case.id for case in lost(recorded, commands)}
+    gone = {(case.model, case.scale): case.id for case in lost}
     for case, starts in asked.items():
         most = [start.plan.most_repeats or start.plan.repeats for start in starts]
         if max(most) > most[0] and case.id in measured:

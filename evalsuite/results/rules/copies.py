@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
-from itertools import pairwise
+from decimal import Decimal
+from itertools import combinations, pairwise
 
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import instant
@@ -19,7 +20,7 @@ MOST_BEFORE = 20  # runs of a model and scale, against which each is held
 
 def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
     of_logs = {**_reshaped(runs), **_at_once(runs), **_parts(runs), **_same_times(runs), **_same_bytes(runs)}
-    return {**_without_scatter(runs), **of_logs}
+    return {**_scaled(runs), **_without_scatter(runs), **of_logs}
 
 
 def by_stamps(runs: Sequence[Measurement]) -> list[Measurement]:
@@ -31,9 +32,7 @@ def by_stamps(runs: Sequence[Measurement]) -> list[Measurement]:
         if said is None:
             continue
         known = parts.setdefault(said, {})
-        near = (
-            name for name, (until, hosts) in known.items() if begin < until + DAY_S and not _apart(hosts, run.hosts)
-        )
+        near = (name for name, (until, on) in known.items() if begin < until + DAY_S and not _apart(on, run.hosts))
         name = next(near, f"{run.started_at or '':.10} {' '.join(run.hosts)}".strip() if known else said)
         until, hosts = known.get(name, (end, frozenset()))
         known[name] = max(until, end), hosts | {*run.hosts}
@@ -102,13 +101,15 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
             own += [(place, each) for each in of_length.values()]
     cases = [runs[place].run.case for place, _ in own]
     alike = by_key(((case.model, case.scale, len(each[1])), each) for case, each in zip(cases, own, strict=True))
-    findings: dict[int, Finding] = {}
+    findings, rule = dict[int, Finding](), rules.Reshaped
     for group in (each for each in alike.values() if len(each) > 1):
         likest = likest_before([seconds for _, seconds in group])
-        for (place, seconds), (like, groups, near, correlation) in zip(group[1:], likest, strict=True):
-            first = group[like if groups >= rules.Reshaped.groups else near][0]
-            if (groups >= rules.Reshaped.groups or correlation > rules.Reshaped.correlation) and first != place:
-                findings[place] = rules.Reshaped(first=runs[first].run.id, steps=len(seconds))
+        for (place, seconds), (like, groups, near) in zip(group[1:], likest, strict=True):
+            first, case = group[like if groups >= rule.groups else int(near.argmax())][0], runs[place].run.case
+            own_case = [float(r) for (other, _), r in zip(group, near, strict=False) if runs[other].run.case == case]
+            follows = len(own_case) > 1 and statistics.fmean(own_case) > rule.together
+            if (groups >= rule.groups or follows or near.max() > rule.correlation) and first != place:
+                findings[place] = rule(first=runs[first].run.id, steps=len(seconds))
     return findings
 
 
@@ -132,16 +133,33 @@ def _same_times(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
 
 
 def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
-    of_case = by_key(
-        (run.run.case.id, (*run.printed_steps, place))
-        for place, run in enumerate(runs)
-        if run.origin == "imported" and run.printed_steps
-    )
+    brought = ((place, run) for place, run in enumerate(runs) if run.origin == "imported")
+    of_case = by_key((run.run.case.id, (*run.printed_steps, place)) for place, run in brought if run.printed_steps)
     findings: dict[int, Finding] = {}
     for logs in of_case.values():
         for (begin, end, earlier), (after, _, place) in pairwise(sorted(logs)):
             if begin < after and after >= end - 1:  # steps are counted from 0 or from 1
                 findings[place] = rules.OneTraining(first=runs[earlier].run.id, step=after)
+    return findings
+
+
+def _scaled(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
+    """Figures of a table that are those of another case in one proportion, one after the other: which of the two was
+    made of the other, nothing tells."""
+    told = [(run.run.case, place, run.value) for place, run in enumerate(runs) if run.origin not in OWN_LOGS]
+    alike = by_key(((case.model, case.scale), (case.id, (place, v))) for case, place, v in told if v)
+    findings, rule = dict[int, Finding](), rules.ScaledFigures
+    pairs = (pair for each in alike.values() for pair in combinations(by_key(each).items(), 2))
+    for (case, own), (other, theirs) in pairs:
+        values, others = ([value for _, value in each] for each in (own, theirs))
+        if len(values) != len(others) or min(len({*values}), len({*others})) < max(rule.fewest, len(values)):
+            continue
+        ratios, scatter = [a / b for a, b in zip(values, others, strict=True)], max(values) / min(values) - 1
+        digit = max(10.0 ** int(Decimal(repr(each)).as_tuple().exponent) / each for each in (*values, *others))
+        if max(digit, max(ratios) / min(ratios) - 1) <= rule.within * scatter:
+            ratio, n = statistics.median(ratios), len(ratios)
+            findings |= {place: rule(other=other, ratio=ratio, runs=n) for place, _ in own}
+            findings |= {place: rule(other=case, ratio=1 / ratio, runs=n) for place, _ in theirs}
     return findings
 
 

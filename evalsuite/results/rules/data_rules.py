@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from evalsuite.core import findings as rules
-from evalsuite.core.documents import HostEnvironment, RunCommand
+from evalsuite.core.documents import RunCommand
 from evalsuite.core.model import Finding, Measurement, Row, Summary, by_key
 from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import valid
@@ -34,29 +34,27 @@ def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:
     doubts = [
         *beside_others,
         *(rules.ImpossibleSamples(resources=(each.resource,), samples=each.samples) for each in above),
-        *rules.detect("in_run", run),
+        *(*work_done.waits(run), *printed_beside.constant(run)),
         *latency.findings(run.breakdown),
         *work_done.findings(run),
         *flops_and_energy.impossible(run),
     ]
     placed = tuple(replace(finding, where=run.run.id) for finding in doubts)
-    if not placed:
-        return run
-    return replace(run, utilisation=possible, findings=tuple(dict.fromkeys((*run.findings, *placed))))
+    found = tuple(dict.fromkeys((*run.findings, *placed)))
+    return replace(run, utilisation=possible, findings=found) if placed else run
 
 
-def findings(
-    summaries: Sequence[Row],
-    environments: Mapping[str, HostEnvironment],
-    commands: Mapping[str, RunCommand] | None = None,
-) -> tuple[Finding, ...]:
-    """What only the whole shows. *commands*: run id → what was run, with the speed-ups that imported tables print."""
-    known, runs = commands or {}, [run for row in summaries for run in row.measurements]
-    figures = ((known[run.run.id].figure, run.run.case.id) for run in runs if run.run.id in known)
+def findings(summaries: Sequence[Row], known: Mapping[str, RunCommand]) -> tuple[Finding, ...]:
+    """What only the whole shows. *known*: run id → what was run, with the speed-ups that imported tables print."""
+    runs = [run for row in summaries for run in row.measurements]
+    said = ((run.run.case.id, known[run.run.id].figure) for run in runs if run.run.id in known)
+    figures = by_key((case, figure) for case, figure in said if figure)
     return (
         *_trends(valid(summaries)),
+        *machine.other_hosts(valid(summaries)),
         *_missing_rows(valid(summaries), known),
-        *(each for found, case in figures if found for each in printed_beside.cited_figure(found, case)),
+        *(each for case, of in figures.items() for one in of for each in printed_beside.cited_figure(one, case)),
+        *printed_beside.cited_speedups(valid(summaries), figures),
     )
 
 
@@ -107,8 +105,6 @@ def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
 
 
 def _together(same: list[Finding]) -> Finding:
-    if len(same) == 1:
-        return same[0]
     worst = min(same, key=lambda finding: (-beyond(finding), finding.where))
     places = {place for finding in same for place in (finding.where, *finding.also)} - {worst.where}
     return replace(worst, also=tuple(sorted(places)))

@@ -1,8 +1,5 @@
-"""TFLOP/s of each device, and their share of its peak (model FLOPs utilisation).
-
-Sources: `data/models.json`, `data/peaks.csv`. Nothing has a default: what is not stated or listed gives no number.
-Recomputed operations do not count; how the others do is in `results/measure/flops.py`.
-"""
+"""TFLOP/s of each device, and their share of its peak (model FLOPs utilisation; `data/models.json`, `data/peaks.csv`).
+Nothing has a default. Recomputed operations do not count; how the others do is in `results/measure/flops.py`."""
 
 import functools
 import itertools
@@ -25,6 +22,7 @@ from evalsuite.results.measure.units import SEQUENCES
 
 PEAKS = paths.DATA / "peaks.csv"
 ARITHMETIC = ("fp4", "fp8", "fp16", "bf16", "tf32", "fp32")
+Stated = Mapping[str, str]
 RECIPES = {"amp": ("fp16", "bf16"), "mxfp8": ("fp8",), "nvfp4": ("fp4",)}
 
 
@@ -135,11 +133,8 @@ def highest_peak(device: str, precision: str) -> tuple[float, str]:
 def check_figures(
     printed: tuple[float | None, float | None, float | None], recomputed: Mapping[str, float], known: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """What of a device's figures cannot be; of a script's own, with the factor that explains it.
-
-    *printed*: TFLOP/s, MFU, and how far rates lie apart beside one and the same TFLOP/s; *recomputed*: TFLOP/s by each
-    rule; *known*: what is stated, of which tensor-parallel parts and batches a step can be counted too often.
-    """
+    """What of a device's figures cannot be; of a script's own, with the factor that explains it. *printed*: TFLOP/s,
+    MFU, and how far rates lie apart beside one and the same TFLOP/s; *recomputed*: TFLOP/s by each rule."""
     device = known.get("device_model", "")
     peak, name = highest_peak(device, known.get("precision", ""))
     if recomputed and recomputed[flops.HOUSE] > peak:
@@ -170,17 +165,10 @@ def check_figures(
 
 
 def of_log(
-    read: Mapping[str, Any],
-    known: Mapping[str, str],
-    *,
-    unit: str | None,
-    model: flops.Transformer | None,
-    device: str | None,
+    read: Mapping[str, Any], known: Stated, *, unit: str | None, model: flops.Transformer | None, device: str | None
 ) -> tuple[dict[str, Any] | None, list[Finding]]:
     """What one device computes by named rules, or why that is not known; and what the log prints and cannot be.
-
-    *read*: an element of `parse --json`; *known*: what is stated of the training; *unit*: of the rate of one device.
-    """
+    *read*: of `parse --json`; *known*: what is stated of the training; *unit*: of the rate of one device."""
     also, total, sequence = read["also_printed"] or {}, read["total_devices"], whole(known.get("input_size", ""))
     rate = also.get("items_per_s_per_device") or (total and read["throughput"] and read["throughput"] / total)
     compute: dict[str, Any] | None = None

@@ -1,21 +1,18 @@
 """Whether the machine was left alone and the same, and what of a run is its doing (docs/method.md, question 6)."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
 from evalsuite.core import findings as rules
-from evalsuite.core.model import Measurement, by_key
+from evalsuite.core.model import Finding, Measurement, Summary, by_key
 from evalsuite.results.measure.summary import work_of_step
 
 
 def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
-    """What only the times of a disturbed run tell is the machine's where its steps did the work of the others'.
-
-    A script that leaves work out spends less of it; a neighbour changes the wall clock alone. Held against are the
-    undoubted runs of its case, else those of its other scales: without any the doubt remains.
-    """
+    """What only the times of a disturbed run tell is the machine's where its steps did the work of the undoubted runs
+    of its case, else of its other scales: who leaves work out spends less, a neighbour changes the wall clock alone."""
     probes, marked = by_key((run.campaign, run.probe_s) for run in runs if run.campaign and run.probe_s), []
     for run in runs:
         least_s, probe_s = min(probes.get(run.campaign or "", ()), default=math.inf), run.probe_s or 0.0
@@ -24,6 +21,17 @@ def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
     sound = [run for run in marked if run.counts and run.grounds == "clock"]
     known = by_key((name, run) for run in sound for name in (run.run.case.id, f"series {run.run.case.series}"))
     return [_explained(run, known) if run.disturbed else run for run in marked]
+
+
+def other_hosts(rows: Sequence[Summary]) -> Iterator[Finding]:
+    """Of one evaluation, model and scale: who ran on hosts on which none of the others did."""
+    runs = ((row, run) for row in rows if row.origin == "measured" for run in row.measurements if run.counts)
+    places = by_key(((run.campaign, row.case.model, row.case.scale), (row.case.id, run.hosts)) for row, run in runs)
+    for alike in places.values():
+        for case in dict.fromkeys(case for case, _ in alike):
+            hosts, others = ({host for of, on in alike if (of == case) == own for host in on} for own in (True, False))
+            if hosts and others and hosts.isdisjoint(others):
+                yield rules.OtherHosts(hosts=", ".join(sorted(hosts)), others=", ".join(sorted(others)), where=case)
 
 
 def _explained(run: Measurement, known: Mapping[str, Sequence[Measurement]]) -> Measurement:
@@ -39,10 +47,8 @@ def _explained(run: Measurement, known: Mapping[str, Sequence[Measurement]]) -> 
     return replace(run, findings=(*(found for found in run.findings if not found.timing), cause))
 
 
-def _share(
-    run: Measurement, others: Sequence[Measurement], of_step: Callable[[Measurement], float | None]
-) -> float | None:
-    own, known = of_step(run), [value for each in others if (value := of_step(each))]
+def _share(run: Measurement, others: Sequence[Measurement], of: Callable[[Measurement], float | None]) -> float | None:
+    own, known = of(run), [value for each in others if (value := of(each))]
     return own / median(known) if own and known else None
 
 

@@ -1,28 +1,38 @@
 """What a source prints beside a rate: figures that imply it, of which each must agree, and others of the same name."""
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from statistics import median
 
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import number, whole
 from evalsuite.core.documents import Citation, CitedFigure
-from evalsuite.core.model import Finding, Measurement, by_key
+from evalsuite.core.messages import Message
+from evalsuite.core.model import Finding, Measurement, Summary, by_key
+from evalsuite.results.measure import facts
 from evalsuite.results.measure.units import BATCH_ITEMS
 from evalsuite.results.rules import flops_and_energy
 
+WORK = ("input_size", "layers", "hidden_size", "experts", "trained_part", "recomputation", "vocab_size")
+SCATTER = 0.01  # which a speed-up may be beyond the interval of the runs
+COUNTED = (1 / 3, 0.5, 1.0, 4 / 3, 2.0)  # forward alone, a multiplication with its addition as one, what is done again
+
 
 def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
-    """Of runs whose time of a step, TFLOP/s or accuracy agree neither with their rate nor with another of the model: of
-    two rows the one of fewer operations an item, unless the other may count a forward pass more."""
-    limit = rules.FigureDenies.limit
-    known = ((place, what, share) for place, run in enumerate(runs) for what, share in _implied(run))
-    alike = by_key(((what, runs[place].run.case.model), (place, share)) for place, what, share in known)
-    for (what, _), shares in alike.items():
-        of_cases = by_key((runs[place].run.case.id, share) for place, share in shares)
+    """Of runs whose time of a step, TFLOP/s or accuracy agree neither with their rate nor with that of another
+    framework: of two rows the one of fewer operations an item, unless the other may count a forward pass more."""
+    limit, rivals = rules.FigureDenies.limit, by_key({(run.run.case.model, run.run.case.framework) for run in runs})
+    known = ((runs[place].run.case.model, place, each) for place, run in enumerate(runs) for each in _implied(run))
+    alike = by_key(((what, model, by), (place, share)) for model, place, (what, share, by) in known)
+    for (what, model, by), shares in alike.items():
+        whose = "framework" if len(rivals[model]) > 1 else "id"  # one alone is held against its other scales
+        of_cases = by_key((runs[place].run.case, share) for place, share in shares)
         for place, share in shares:
-            others = [median(each) for case, each in of_cases.items() if case != runs[place].run.case.id]
+            name = getattr(runs[place].run.case, whose)
+            others = [median(each) for case, each in of_cases.items() if getattr(case, whose) != name]
             agree = {way: sum(abs(each / way - 1) <= limit for each in others) for way in others}
             usual = max(others, key=agree.__getitem__) if max(agree.values(), default=0) > 1 else None
             again = [0.75 * way for way in others if what == "tflops" and not usual]
@@ -33,19 +43,41 @@ def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
             elif value and what in ("latency", usual and "tflops") and apart:
                 implied = value * share / (usual or 1.0)
                 yield place, rules.FigureDenies(what=what, items_per_s=value, implied=implied)
+            elif what == "tflops" and not by and not others and all(abs(share / way - 1) > limit for way in COUNTED):
+                printed, cause = runs[place].figure("tflops_stated_per_device") or 0.0, Message("results.apart_alone")
+                own = printed / share
+                yield place, rules.PrintedImpossible(printed=printed, recomputed=own, ratio=share, cause=cause)
 
 
-def _implied(run: Measurement) -> Iterator[tuple[str, float]]:
-    """What is printed beside a rate, and the rate that it implies ÷ that rate; an accuracy in per cent."""
+def constant(run: Measurement) -> Iterator[Finding]:
+    """What its steps print is one number, in digits in which no clock says the same twice."""
+    value, same = (Counter(run.printed_each).most_common(1) or [(0.0, 0)])[0]
+    of, rule = (value, value / run.run.case.total_devices, 1000 * value), rules.FiguresConstant
+    for text in re.findall(r"\d[\d,]*\.\d+", run.lines[0].text) if run.lines else ():
+        number, digit = float(text.replace(",", "")), 10.0 ** -len(text.partition(".")[2])
+        fine = digit <= rule.limit * number and any(math.isclose(number, each) for each in of)
+        if fine and same >= max(rule.fewest, rule.share * len(run.printed_each)):
+            yield rule(reports=same, text=text)
+            return
+
+
+def _implied(run: Measurement) -> Iterator[tuple[str, float, object]]:
+    """What is printed beside a rate, the rate that it implies ÷ that rate, or an accuracy in per cent, and who counts:
+    one dialect counts the operations of one work in one way, a table in any."""
     case, unit = run.run.case, run.throughput.unit if run.throughput else ""
     length = whole(case.option("sequence_length", "")) if unit == "tokens/s" else 1 if unit in BATCH_ITEMS else None
     if (step_s := run.figure("step_time_stated_s")) and length and run.value:
-        yield "latency", case.global_batch * length / step_s / run.value
+        yield "latency", case.global_batch * length / step_s / run.value, ""
     if (tflops := run.figure("tflops_stated_per_device")) and run.value:
-        counted = flops_and_energy.run_tflops(run).values() or [run.value]  # by each rule, or by none
-        yield "tflops", min((tflops * case.total_devices / each for each in counted), key=lambda way: abs(way - 1))
+        counted = flops_and_energy.run_tflops(run).values()
+        ways = (tflops * case.total_devices / each for each in counted or [run.value])
+        yield "tflops", min(ways, key=lambda way: abs(way - 1)), "" if counted else "its own rule"
+    if (tflops := run.figure("tflops_printed")) and run.value and run.dialect:
+        known = facts.of_measurement(run).get
+        work = (getattr(known(key), "value", None) for key in WORK)
+        yield "tflops", tflops * case.total_devices / run.value, (run.dialect, unit, *work)
     if (accuracy := run.figure("accuracy_stated_percent")) is not None:
-        yield "accuracy", accuracy
+        yield "accuracy", accuracy, ""
 
 
 def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
@@ -64,6 +96,20 @@ def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
     for source, text in beside.items():
         own = figure.citations[0].source or figure.citations[0].row
         yield rules.SourcesDiffer(printed=figure.printed, source=own, other=text, other_source=source, where=where)
+
+
+def cited_speedups(rows: Sequence[Summary], figures: Mapping[str, Sequence[CitedFigure]]) -> Iterator[Finding]:
+    """Of single runs, by the medians of their case and its base; none where the base prints another than 1."""
+    said = {case: [each for figure in of for each in figure.citations if each.speedup] for case, of in figures.items()}
+    for row in rows:
+        base = {written(each.speedup or "") for each in said.get(row.base.id if row.base else "", ())}
+        if row.speedup is None or row.base == row.case or not base <= {1}:
+            continue
+        known, computed = {each.speedup: each.base for each in said.get(row.case.id, ())}, row.speedup.value
+        low, high = (1 - SCATTER) * (row.speedup.low or computed), (1 + SCATTER) * (row.speedup.high or computed)
+        for text in (text for text, printed in known.items() if text and printed is None):
+            if (value := written(text)) is not None and not low <= float(value) <= high:
+                yield rules.AuthorDiffers(written=text, computed=computed, measure="speedup", where=row.case.id)
 
 
 def _speedup(printed: str, citation: Citation) -> float | None:

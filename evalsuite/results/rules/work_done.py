@@ -10,10 +10,8 @@ from evalsuite.results.measure import flops, measurement, units
 from evalsuite.results.rules import flops_and_energy
 from evalsuite.runs import equivalence
 
-WAITED_FOR = (
-    *("network_receive", "network_send", "loopback"),
-    *("disk_read", "disk_write", "filesystem_read", "filesystem_write"),
-)
+NETWORK = ("network_receive", "network_send", "loopback")
+WAITED_FOR = (*NETWORK, "disk_read", "disk_write", "filesystem_read", "filesystem_write")
 
 
 def findings(run: Measurement) -> Iterator[Finding]:
@@ -38,6 +36,18 @@ def findings(run: Measurement) -> Iterator[Finding]:
     yield from _above_cores(run, busy if idle else None)
     if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
+
+
+def waits(run: Measurement) -> Iterator[Finding]:
+    """For its data: by what the script prints of it, or by devices that idle beside full cores."""
+    waits_s, times_s = run.figure("data_wait_s"), run.throughput.step_time_s if run.throughput else ()
+    step_s = math.fsum(times_s) / max(1, len(times_s))
+    if waits_s is not None and times_s and waits_s > rules.LoaderWaits.limit * step_s:
+        yield rules.LoaderWaits(share=min(1.0, waits_s / step_s))
+    shares = {use.resource: use.mean / 100 for use in run.utilisation}
+    gpu, cpu = shares.get("gpu", 1.0), shares.get("cpu", 0.0)
+    if gpu < rules.LoaderBusy.lowest_gpu and cpu > rules.LoaderBusy.highest_cpu:
+        yield rules.LoaderBusy(gpu=gpu, cpu=cpu)
 
 
 def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> Iterator[Finding]:
