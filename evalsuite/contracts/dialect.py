@@ -206,7 +206,7 @@ class Dialect:
     def telling(self) -> tuple[Line, ...]:
         return tuple(line for line in (*self.step, *self.final) if line.telling)
 
-    @property
+    @cached_property
     def knows_scope(self) -> bool:
         return self.scope not in ("auto", "unstated")
 

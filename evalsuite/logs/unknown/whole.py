@@ -22,13 +22,13 @@ MOST_PAUSES = 0.25  # of the steps
 def over_all(numbers: Numbers) -> Numbers:
     run, measured, earlier = numbers.run, numbers.throughput, numbers.merged
     epochs = run.dialect.epochs_are_steps
-    if measured is None or not (numbers.complete or epochs) or earlier.in_epochs != epochs or len(run.scans) > 1:
+    if measured is None or earlier.in_epochs != epochs or len(run.scans) > 1:
         return numbers
     records = [[*scan.records, *scan.rest.records] for scan in run.scans]
     merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=earlier.scope)
     each = all(record.step_s is not None for record in run.records)
     steps = _without_pauses(merged.steps, measured.method, of_step=each, at_end=run.dialect.redrawn)
-    warmup = 1 if epochs else run.given.protocol.warmup_steps
+    warmup = run.given.protocol.warmup_steps if numbers.complete and not epochs else 1  # of a short log all is told
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
     protocol = replace(run.given.protocol, warmup_steps=warmup, measured_steps=trained)
     whole, complete = throughput(steps, replace(run.dialect, warmed_up=False), protocol, tick_s=earlier.tick_s)
