@@ -14,7 +14,6 @@ from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps,
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Arrival
 from evalsuite.logs.unknown.groups import Group, groups
-from evalsuite.logs.unknown.roles import FEWEST
 from evalsuite.logs.unknown.starts import choose_start
 from evalsuite.logs.unknown.whole import SMALL_BYTES, over_all
 from evalsuite.logs.unknown.words import OF_ONE
@@ -35,7 +34,6 @@ def read_by_shape(
     """
     grouped = groups(paths[0]) if paths else []
     grouped = [of for of in grouped if bars in (None, bool(of.dialect and of.dialect.redrawn))]
-    grouped = [of for of in grouped if of.count >= FEWEST or not (of.dialect and silent.dialect)]  # no final figure
     found = silent
     others = [of for of in grouped[1:] if of.dialect and "rate" in of.roles and {"step", "epoch"} & of.roles.keys()]
     for shape in (*grouped[:1], *others):

@@ -31,7 +31,7 @@ FEWEST_STEPS = 5  # to which a bar counts that does not say what
 ALIKE = 0.8  # of as many lines
 LATE, ENDED = 0.6, 0.2  # of the log: a group that ends before weighs less, since it is not what goes on to its end
 _BAR, _FORM, _EPOCH, _OF_EPOCHS, _EVALUATION = (form.encode() for form in words.FORMS["bars"].values())
-_DIGIT, _LETTER = re.compile(rb"\d"), re.compile(rb"[A-Za-z]")
+_DIGIT = re.compile(rb"\d")
 _STATED, _SCALED, _OTHER_TIME, _RELAYED, _FAILS = (re.compile(form.encode()) for form in words.FORMS["lines"].values())
 _LOSS, _COUNTED, _SCORE, _OVER, _SAVED = words.LOG
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
@@ -117,7 +117,8 @@ def _groups_of(sampled: Lines) -> list[Group]:
     alone = all(key[:1] == (b"%|",) and len(key) == 2 for key in by_words)  # bars without a word
     trains = alone or any(_LOSS.search(words.translate(text)) for _, text in sampled)
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
-    grouped = [_group(key, lines, trains) for key, lines in often]
+    told = {number + 1 for number, text in sampled if re.search(rb"(?i)\b(?:step|iter)[a-z]*\W{0,3}\d", text)}
+    grouped = [_group(key, lines, trains, once=lines[0][0] in told or b"|" in lines[0][1][:4]) for key, lines in often]
     grouped = [_refuse_alike(group, grouped) for group in grouped]
     stated = {match[1] for _, text in sampled for match in _STATED.finditer(text)}
     grouped = [replace(of, dialect=None, lacks=_EPOCHS) if _is_of_epochs(of, stated) else of for of in grouped]
@@ -182,7 +183,7 @@ def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
     return (clock[0] + b" " if clock else b"") + text[before.end() :]
 
 
-def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
+def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, *, once: bool) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
     texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
@@ -193,8 +194,8 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool) -> Group:
     if not is_bar and (parts := roles.labels_of_parts(texts[len(texts) // 2])):
         said = b" ".join(word for word in said.split(b" ") if word not in parts)
     training = words.TRAINING.search(said) is not None or (is_bar and _LOSS.search(texts[len(texts) // 2]))
-    rates = roles.rates_of(roles.columns_of(texts)) if len(lines) < roles.FEWEST and trains and not is_bar else ()
-    if len(lines) < roles.FEWEST and all(rate.items in NO_ITEMS for rate in rates):
+    rates = roles.rates_of(roles.columns_of(texts[: roles.FEWEST])) if once and trains and not is_bar else ()
+    if len(lines) < roles.FEWEST and all(rate.items in NO_ITEMS for rate in rates):  # a row, or the line below its step
         return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or _SAVED.search(said) or _FAILS.search(text) or (words.NOT_TRAINING.search(said) and not training):
