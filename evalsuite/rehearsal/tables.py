@@ -43,7 +43,7 @@ class Rehearsal:
     """How one recipe is rehearsed. Fields not given are as in the recipe."""
 
     impossible: Reason | None = None  # why it cannot be rehearsed
-    untried: Reason | None = None  # why it has not been rehearsed yet
+    untried: Reason | None = None  # why not yet, or with one rank alone
     device: Literal["cpu", "gpu", "npu"] = "gpu"  # whose command line
     scales: Many[Annotated[Any, From(str, scale)]] = ((1, 1),)
     batch: Annotated[int, at_least(1)] = 2
@@ -122,15 +122,11 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[
 
 def rehearsed(recipe: Recipe, rehearsal: Rehearsal) -> Recipe:
     """*recipe* on the device "stand_in": its script gets the command line of the device that is rehearsed."""
-
-    def real(case: Case) -> Case:
-        return replace(case, device=rehearsal.device)
-
     environment, bare = rehearsal.build_environment, rehearsal.without_dependencies
     return replace(
         recipe,
-        command=lambda case: _changed(recipe.command(real(case)), case, recipe, rehearsal),
-        unsupported=lambda case: recipe.refusal(real(case)),
+        command=lambda case: _changed(recipe.command(replace(case, device=rehearsal.device)), case, recipe, rehearsal),
+        unsupported=lambda case: recipe.refusal(replace(case, device=rehearsal.device)),
         requirements=rehearsal.pins or recipe.requirements,
         requirements_gpu=(),
         import_name="" if rehearsal.pins else recipe.import_name,  # the rehearsal proves the environment

@@ -247,8 +247,9 @@ def _kind(readings: "Readings", resource: str) -> str:
 
 
 def _is_finer(readings: "Readings") -> bool:
-    """Whether the devices told the mean of their own samples, which are more than the sampler's moments."""
-    return readings.table(FINER) is not None
+    """Whether each device of the job told the mean of its own samples, which are more than the sampler's moments."""
+    told = readings.table(FINER)
+    return told is not None and all(device.name in told.of for device in _accelerators("gpu", readings))
 
 
 def _table(readings: "Readings", resource: str) -> "Readout | None":
