@@ -263,7 +263,8 @@ def test_what_a_plan_lacks_is_one_script_of_the_shell_and_what_is_there_is_not_i
         "evalsuite data make imagenet-ofrecord --size full-shape --parts ",
         "evalsuite env create oneflow/models-resnet50",
         "insightface/partial-fc-mxnet-2020 --device gpu",
-        "evalsuite doctor --hosts a,b -- docker pull nvcr.io/nvidia/pytorch:20.03-py3",
+        "\nhosts=a,b\n",
+        'evalsuite doctor --hosts "$hosts" -- docker pull nvcr.io/nvidia/pytorch:20.03-py3',
     ):
         assert line in script
 

@@ -92,6 +92,13 @@ def test_an_image_is_asked_once_and_what_it_lacks_is_named(checkout, tmp_path, d
     assert "无法查询 lab/paddle:1" in capsys.readouterr().out
 
 
+def test_an_environment_for_cpus_answers_for_none_for_gpus(monkeypatch):
+    made = type("Made", (), {"python": "/there/bin/python"})
+    monkeypatch.setattr(imports.virtualenvs, "existing", lambda recipe, device: made if device == "cpu" else None)
+
+    assert imports._place(toynet().recipes[0], None) == ""
+
+
 def test_a_run_whose_image_lacks_an_import_is_not_started(checkout, tmp_path, docker):
     asked = spec.named(str(tmp_path / "spec.toml"))
     adapters = variants.with_participants(discover(()), asked.participants)

@@ -64,9 +64,12 @@ def _environments(request: Request, used: list[tuple[Case, Recipe]]) -> Iterator
     )
     for device, recipes in by_key(managed).items():
         yield shlex.join(["evalsuite", "env", "create", *dict.fromkeys(recipes), "--device", device])
-    everywhere = f"evalsuite doctor --hosts {','.join(engine.nodes)} -- " if engine.name == HOSTS else ""
+    everywhere = 'evalsuite doctor --hosts "$hosts" -- ' if engine.name == HOSTS else ""
     pull = engine.container.runtime.pull if engine.container else ()
-    for image in dict.fromkeys(recipe.image for _, recipe in used if engine.serving(recipe).container and pull):
+    images = dict.fromkeys(recipe.image for _, recipe in used if engine.serving(recipe).container and pull)
+    if everywhere and images:
+        yield f"hosts={shlex.quote(','.join(engine.nodes))}"
+    for image in images:
         words = shlex.join([word.replace("{image}", image) for word in pull])
         yield (
             f"{everywhere}{words}"

@@ -145,7 +145,7 @@ def _place(recipe: Recipe, container: Container | None) -> str:
     """An image, or the path of an interpreter; "": of an environment that is not made yet."""
     if container and recipe.environment not in ("managed", "current"):
         return recipe.image
-    made = virtualenvs.existing(recipe, device="gpu") or virtualenvs.existing(recipe, device="cpu")
+    made = virtualenvs.existing(recipe, device="gpu")
     return sys.executable if recipe.environment == "current" else str(made.python) if made else ""
 
 
