@@ -46,11 +46,8 @@ def _train(model: str) -> Callable[[Case], Command]:
                 "--distribution_strategy=AllreduceStrategy",
                 *(f"--num_workers={case.total_devices}", f"--minibatch_size={case.batch_per_device}"),
                 *(f"--num_minibatches_per_task={MINIBATCHES_PER_TASK}", "--num_epochs=0"),
-                *(
-                    f"--max_step={case.protocol.total_steps * case.total_devices}",
-                    "--log_loss_steps=1",
-                    "--log_level=DEBUG",
-                ),
+                f"--max_step={case.protocol.total_steps * case.total_devices}",
+                *("--log_loss_steps=1", "--log_level=DEBUG"),
                 f"--worker_resource_request=cpu=4,memory=8192Mi{gpu}",
                 *("--master_resource_request=cpu=1,memory=2048Mi", "--image_pull_policy=IfNotPresent"),
             )

@@ -11,11 +11,6 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 FRAMEWORKS = ("TENSORFLOW", "PYTORCH", "MXNET")
-# for Horovod's build and horovodrun
-NEEDED = (
-    *("setuptools==59.8.0", "wheel==0.45.1", "packaging==24.2", "cffi==1.17.1", "cloudpickle==3.1.1"),
-    *("psutil==6.1.1", "PyYAML==6.0.2"),
-)
 CONTROLLER = {"controller": ("gloo", "mpi")}
 LOOSE = {"fp16_allreduce": ("off", "on")}  # what is sent; the training stays in fp32
 # By default: mxnet_imagenet_resnet50.py:55, 270 and 326; and
@@ -62,15 +57,8 @@ def synthetic(script: str, model: str) -> Callable[[Case], Command]:
 def mxnet_imagenet(case: Case) -> Command:
     data = "{data}/imagenet-recordio"
     files = (
-        "--use-rec",
-        "--rec-train",
-        f"{data}/train.rec",
-        "--rec-train-idx",
-        f"{data}/train.idx",
-        "--rec-val",
-        f"{data}/val.rec",
-        "--rec-val-idx",
-        f"{data}/val.idx",
+        *("--use-rec", "--rec-train", f"{data}/train.rec", "--rec-train-idx", f"{data}/train.idx"),
+        *("--rec-val", f"{data}/val.rec", "--rec-val-idx", f"{data}/val.idx"),
     )
     return Command(
         argv=(
@@ -117,8 +105,8 @@ ADAPTER = Adapter(
                 unsupported=_tens,
                 options={**CONTROLLER, **LOOSE},
                 facts=SYNTHETIC,
-                requirements=("tensorflow-cpu==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
-                requirements_gpu=("tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *NEEDED),
+                requirements=("tensorflow-cpu==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *launchers.FOR_HOROVOD),
+                requirements_gpu=("tensorflow==2.10.1", "protobuf==3.19.6", "numpy==1.23.5", *launchers.FOR_HOROVOD),
                 import_name="horovod.tensorflow",
                 outside="it neither evaluates nor saves",
             ),
@@ -137,7 +125,7 @@ ADAPTER = Adapter(
                 # PyTorch's headers want C++17 since 2.1; 0.28.1 is compiled as C++14. 1.12 is the last whose wheel
                 # trains on a CPU without a dozen CUDA packages. It names a CUDA version: with an nvcc on the PATH,
                 # Horovod's build wants the rest of the toolkit too.
-                requirements=("torch==1.12.1", "torchvision==0.13.1", "numpy==1.23.5", *NEEDED),
+                requirements=("torch==1.12.1", "torchvision==0.13.1", "numpy==1.23.5", *launchers.FOR_HOROVOD),
                 import_name="horovod.torch",
                 outside="it neither evaluates nor saves",
             ),
@@ -156,8 +144,13 @@ ADAPTER = Adapter(
                 step_bound="none",
                 epoch=lambda case: TRAINING_IMAGES,  # mxnet_imagenet_resnet50.py: num_training_samples
                 scope="global",
-                requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
-                requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *NEEDED),
+                requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *launchers.FOR_HOROVOD),
+                requirements_gpu=(
+                    "mxnet-cu112==1.9.1",
+                    "numpy==1.23.5",
+                    "gluoncv==0.10.5.post0",
+                    *launchers.FOR_HOROVOD,
+                ),
                 import_name="horovod.mxnet",
                 outside="the run is ended within its first epoch",
             ),

@@ -13,10 +13,6 @@ PINS_2020 = (
     *("mxnet-cu112==1.9.1", "numpy==1.23.5", "scikit-learn==1.3.2", "scipy==1.10.1", "easydict==1.13"),
     "opencv-python-headless==4.8.1.78",
 )
-TO_BUILD = (
-    *("setuptools==59.8.0", "wheel==0.45.1", "packaging==24.2", "cffi==1.17.1", "cloudpickle==3.1.1"),
-    *("psutil==6.1.1", "PyYAML==6.0.2"),
-)
 ARCFACE = "{checkout}/recognition/ArcFace"
 ARCFACE_TORCH = "{checkout}/recognition/arcface_torch"
 
@@ -144,7 +140,7 @@ ADAPTER = Adapter(
             outside="the run is ended within its first epoch",
             features=("Horovod",),
             python="3.8",
-            requirements_gpu=(*PINS_2020, "mxboard==0.1.0", "protobuf==3.20.3", *TO_BUILD),
+            requirements_gpu=(*PINS_2020, "mxboard==0.1.0", "protobuf==3.20.3", *launchers.FOR_HOROVOD),
             built=("horovod==0.28.1",),
             build_environment={"HOROVOD_WITH_MXNET": "1", "HOROVOD_WITH_MPI": "1", "HOROVOD_WITHOUT_TENSORFLOW": "1"},
             build_environment_gpu=HOROVOD_ON_GPUS,

@@ -1,4 +1,4 @@
-"""MindSpore: ResNet-50 v1.5 of mindspore.nn on a CPU, and of mindspore-ai/models and MindCV, under mpirun."""
+"""MindSpore: ResNet-50 v1.5 of mindspore.nn on a CPU, and of mindspore-ai/models (mpirun) and MindCV (msrun)."""
 
 from adapters.common import launchers
 from adapters.common.reference import (
@@ -36,12 +36,8 @@ def _models(case: Case) -> Command:
             *("{python}", "{checkout}/official/cv/ResNet/train.py"),
             "--config_path={checkout}/official/cv/ResNet/config/resnet50_imagenet2012_config.yaml",
             *(f"--device_target={TARGETS[case.device]}", f"--batch_size={case.batch_per_device}", "--epoch_size=1"),
-            *(
-                f"--run_distribute={distributed}",
-                f"--device_num={case.total_devices}",
-                "--data_path={data}/imagenet/train",
-            ),
-            *("--output_dir={scratch}/out", "--run_eval=False"),
+            *(f"--run_distribute={distributed}", f"--device_num={case.total_devices}"),
+            *("--data_path={data}/imagenet/train", "--output_dir={scratch}/out", "--run_eval=False"),
         )
     )
 
@@ -50,8 +46,8 @@ def _mindcv(case: Case) -> Command:
     workers = case.option("loader_workers", "8" if case.device == "gpu" else "1")  # at most the cores
     return Command(
         argv=(
-            *(launchers.mpirun(case) if case.total_devices > 1 else ()),
-            *("{python}", "{checkout}/train.py", "--model", "resnet50", "--dataset", "imagenet"),
+            *(launchers.msrun(case) if case.total_devices > 1 else ("{python}",)),
+            *("{checkout}/train.py", "--model", "resnet50", "--dataset", "imagenet"),
             *("--data_dir", "{data}/imagenet", "--batch_size", str(case.batch_per_device), "--epoch_size", "90"),
             *("--log_interval", "1", "--val_while_train", "False", "--ckpt_save_dir", "{scratch}/ckpt"),
             *("--device_target", TARGETS[case.device], "--dataset_sink_mode", "False"),
@@ -61,19 +57,17 @@ def _mindcv(case: Case) -> Command:
     )
 
 
-def _one_cpu(case: Case) -> str | None:
-    if case.device == "cpu" and case.total_devices > 1:
-        return Message("adapters.mindspore_cpu")
-    return None
+def _several_cpus(case: Case) -> bool:
+    return case.device == "cpu" and case.total_devices > 1
 
 
 def _models_unsupported(case: Case) -> str | None:
-    """train.py:172: float32 on CPUs; line 178: float16 elsewhere. No argument changes it."""
+    """train.py:172: float32 on CPUs; line 178: float16 elsewhere; line 67: one process on CPUs, whatever is asked."""
     if case.device == "gpu" and case.precision == "fp32":
         return Message("adapters.mindspore_o3")
     if case.device == "cpu" and case.precision == "amp":
         return Message("adapters.mindspore_fp32")
-    return _one_cpu(case)
+    return Message("adapters.mindspore_cpu") if _several_cpus(case) else None
 
 
 ADAPTER = Adapter(
@@ -120,8 +114,7 @@ ADAPTER = Adapter(
             checkout="mindcv",
             dialect="mindcv",
             command=_mindcv,
-            spawn="once",
-            unsupported=_one_cpu,
+            unsupported=lambda case: Message("adapters.mindspore_sums") if _several_cpus(case) else None,
             options={"loader_workers": ()},
             epoch=lambda case: "imagenet",
             facts={**IMAGENET, "optimiser": "adam"},  # config.py:75, 168, 179 and 185, optim_factory.py:295

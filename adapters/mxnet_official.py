@@ -10,15 +10,6 @@ from evalsuite.core.model import Case
 
 PYTHON_38 = ("mxnet==1.9.1", "numpy==1.23.5")
 PYTHON_38_GPU = ("mxnet-cu112==1.9.1", "numpy==1.23.5")
-NEEDED = (
-    "setuptools==59.8.0",
-    "wheel==0.45.1",
-    "packaging==24.2",
-    "cffi==1.17.1",
-    "cloudpickle==3.1.1",
-    "psutil==6.1.1",
-    "PyYAML==6.0.2",
-)
 # train_horovod.py:205 imports transforms of AutoGluon, whose requirements contradict GluonCV's: what its import needs.
 OF_GLUONCV = (
     *("gluoncv==0.8.0", "pandas==1.5.3", "scikit-learn==1.3.2", "scikit-optimize==0.9.0", "ConfigSpace==0.4.20"),
@@ -153,8 +144,8 @@ ADAPTER = Adapter(
                 step_bound="none",
                 epoch=lambda case: TRAINING_IMAGES,  # train_horovod.py: num_training_samples
                 outside="the run is ended within its first epoch",
-                requirements=(*PYTHON_38, *OF_GLUONCV, *NEEDED),
-                requirements_gpu=(*PYTHON_38_GPU, *OF_GLUONCV, *NEEDED),
+                requirements=(*PYTHON_38, *OF_GLUONCV, *launchers.FOR_HOROVOD),
+                requirements_gpu=(*PYTHON_38_GPU, *OF_GLUONCV, *launchers.FOR_HOROVOD),
                 # without mpi4py train_horovod.py:53 logs before it sets the level, and then nothing more
                 built=("horovod==0.28.1", "mpi4py==3.1.6"),
                 without_dependencies=("autogluon==0.0.12",),
@@ -177,8 +168,8 @@ ADAPTER = Adapter(
                 amp="all of it cast to float16, dynamic loss scale",
                 needs_gpu=GPUS_ALONE,
                 outside="evaluation comes behind the last step; no checkpoint before step 1000000",
-                requirements=(*PYTHON_38, "gluonnlp==0.9.1", *NEEDED),
-                requirements_gpu=(*PYTHON_38_GPU, "gluonnlp==0.9.1", *NEEDED),
+                requirements=(*PYTHON_38, "gluonnlp==0.9.1", *launchers.FOR_HOROVOD),
+                requirements_gpu=(*PYTHON_38_GPU, "gluonnlp==0.9.1", *launchers.FOR_HOROVOD),
                 import_name="gluonnlp",
                 package="mxnet",
             )

@@ -36,12 +36,8 @@ def _command(case: Case) -> Command:
     (data.py:146 of 2019, 190 of 2023).
     """
     loader = case.option("data", "synthetic")
-    files = (
-        "--data-train",
-        "{data}/imagenet-recordio/train.rec",
-        "--data-train-idx",
-        "{data}/imagenet-recordio/train.idx",
-    )
+    data = "{data}/imagenet-recordio"
+    files = ("--data-train", f"{data}/train.rec", "--data-train-idx", f"{data}/train.idx")
     return Command(
         argv=(
             *launchers.mpirun(case, variables=tuple(ENVIRONMENT)),

@@ -65,13 +65,8 @@ def _bert(case: Case) -> Command:
     data = "{data}/bert-tfrecord"
     return Command(
         argv=(
-            *(
-                *_launcher(case),
-                "{python}",
-                BERT,
-                f"--input_files_dir={data}/training",
-                f"--eval_files_dir={data}/test",
-            ),
+            *(*_launcher(case), "{python}", BERT),
+            *(f"--input_files_dir={data}/training", f"--eval_files_dir={data}/test"),
             *("--output_dir={scratch}/out", "--bert_config_file={scratch}/bert_base.json"),
             *("--do_train=True", "--do_eval=False", f"--train_batch_size={case.batch_per_device}"),
             f"--optimizer_type={case.option('optimiser', OPTIMISERS[0])}",

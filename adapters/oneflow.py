@@ -26,14 +26,8 @@ from evalsuite.core.model import Case
 
 NEEDS_GPU = Message("adapters.gpu_places")
 PINS_LIBAI = (  # of its requirements.txt, what its GPT-2 and BERT import
-    *(
-        "oneflow==0.9.0",
-        "numpy==1.23.5",
-        "setuptools==59.8.0",
-        "wheel==0.37.1",
-        "omegaconf==2.1.2",
-        "hydra-core==1.1.2",
-    ),
+    *("oneflow==0.9.0", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.37.1"),
+    *("omegaconf==2.1.2", "hydra-core==1.1.2"),
     *("cloudpickle==3.1.1", "dill==0.3.8", "nltk==3.9.1", "jieba==0.42.1", "regex==2024.5.15", "sentencepiece==0.2.0"),
     *("tabulate==0.9.0", "termcolor==2.4.0", "portalocker==3.0.0", "pybind11==2.13.6", "safetensors==0.5.3"),
     *("tensorboardX==2.5.1", "scipy==1.10.1", "boto3==1.34.0", "PyYAML==6.0.2", "wget==3.2"),
@@ -243,18 +237,12 @@ def _wide_deep_2020(case: Case) -> Command:
         argv=(
             *("{python}", "{checkout}/ClickThroughRate/WideDeepLearning/wdl_train_eval.py", *_nodes_2020(case)),
             *(f"--batch_size={case.global_batch}", f"--max_iter={case.protocol.total_steps}"),
-            *(
-                "--loss_print_every_n_iter=1",
-                "--eval_interval=1000000",
-                "--train_data_dir={data}/criteo-ofrecord/train",
-            ),
-            *(f"--train_data_part_num={_parts(case)}", "--train_part_name_suffix_length=5"),
+            *("--loss_print_every_n_iter=1", "--eval_interval=1000000"),
+            *("--train_data_dir={data}/criteo-ofrecord/train", f"--train_data_part_num={_parts(case)}"),
+            "--train_part_name_suffix_length=5",
             *("--eval_data_dir={data}/criteo-ofrecord/val", "--eval_data_part_num=256"),
-            *(
-                "--eval_part_name_suffix_length=5",
-                "--wide_vocab_size=2322444",
-                f"--deep_vocab_size={_vocabulary(case)}",
-            ),
+            *("--eval_part_name_suffix_length=5", "--wide_vocab_size=2322444"),
+            f"--deep_vocab_size={_vocabulary(case)}",
             *("--hidden_units_num=7", "--hidden_size=1024", "--deep_embedding_vec_size=16"),
         )
     )
@@ -309,7 +297,7 @@ def _oneflow(recipe: Recipe) -> Recipe:
     return replace(recipe, needs_gpu=NEEDS_GPU, import_name="oneflow", package="oneflow")
 
 
-def _before_pip(recipe: Recipe, release: str, readme: str) -> Recipe:
+def _before_pip(recipe: Recipe, release: str = "0.2", readme: str = "Classification/cnns/README.md") -> Recipe:
     """*readme* of the repository names the wheel: pip has OneFlow from 0.6 on, where these scripts' API is gone."""
     return replace(_oneflow(recipe), off_index=(f"OneFlow {release} ({readme})",))
 
@@ -368,8 +356,6 @@ ADAPTER = Adapter(
                 step_bound="examples",
                 outside="no validation data is given; a snapshot behind the last step",
             ),
-            "0.2",
-            "Classification/cnns/README.md",
         ),
         _before_pip(
             Recipe(
@@ -385,8 +371,6 @@ ADAPTER = Adapter(
                 xla="XLA",
                 outside="no snapshot before step 1000000",
             ),
-            "0.2",
-            "Classification/cnns/README.md",
         ),
         _of_2022(
             Recipe(
@@ -476,8 +460,6 @@ ADAPTER = Adapter(
                 unit="samples/s",
                 outside="no evaluation before step 1000000",
             ),
-            "0.2",
-            "Classification/cnns/README.md",
         ),
         _before_pip(
             Recipe(

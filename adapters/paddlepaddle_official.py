@@ -54,10 +54,8 @@ def _paddleclas(case: Case) -> Command:
     overrides = (
         *(f"Global.device={case.device}", "Global.print_batch_step=1", "Global.eval_during_train=False"),
         *("Global.save_interval=1000", "Global.epochs=90", "Global.output_dir=output", "Arch.pretrained=False"),
-        *(
-            f"DataLoader.Train.sampler.batch_size={case.batch_per_device}",
-            f"DataLoader.Train.dataset.image_root={lists}",
-        ),
+        f"DataLoader.Train.sampler.batch_size={case.batch_per_device}",
+        f"DataLoader.Train.dataset.image_root={lists}",
         f"DataLoader.Train.dataset.cls_label_path={lists}/train_list.txt",
         f"DataLoader.Train.loader.num_workers={case.option('loader_workers', '4' if case.device == 'gpu' else '1')}",
     )

@@ -74,9 +74,7 @@ ADAPTER = Adapter(
         ),
         *of_script(
             (each for each in _OTHERS if each.model.endswith("_cifar10")),
-            _command,
-            "pytorch_host_reduce",
-            "host-reduce",
+            *(_command, "pytorch_host_reduce", "host-reduce"),
         ),
     ),
 )

@@ -105,6 +105,12 @@ def mpirun(case: Case, variables: Iterable[str] = ()) -> Argv:
     )
 
 
+FOR_HOROVOD = (  # of Python 3.8: for its build and horovodrun
+    *("setuptools==59.8.0", "wheel==0.45.1", "packaging==24.2", "cffi==1.17.1", "cloudpickle==3.1.1"),
+    *("psutil==6.1.1", "PyYAML==6.0.2"),
+)
+
+
 def horovodrun(case: Case, controller: str = "gloo") -> Argv:
     """Started once; *controller* is gloo or mpi. It hands on all variables but this one (common/util/env.py)."""
     hidden = case.nodes > 1 and case.device == "gpu"
@@ -123,6 +129,16 @@ def tf_config(case: Case) -> dict[str, str]:
 
 def bfrun(case: Case) -> Argv:
     return ("{bin}/bfrun", "-np", str(case.total_devices), "-H", "{hosts_slots}")
+
+
+def msrun(case: Case) -> Argv:
+    """Of MindSpore 2, started on every node. It starts the first `python` of the path; ranks print there."""
+    return (
+        *("sh", "-c", 'PATH="$0:$PATH" exec msrun "$@"', "{bin}"),
+        *(f"--worker_num={case.total_devices}", f"--local_worker_num={case.devices_per_node}"),
+        *("--master_addr={master_address}", "--master_port={master_port}", "--node_rank={node_rank}"),
+        *("--log_dir={scratch}/msrun/{node_rank}", "--join=True", "--cluster_time_out=7200"),
+    )
 
 
 def paddle_launch(case: Case) -> Argv:

@@ -242,7 +242,7 @@ LAUNCHERS = (
 
 def launcher(command: Command) -> str:
     """What starts or joins the processes of *command*; "python": the script alone, or the node agent for each rank."""
-    named = (next((name for name in LAUNCHERS if word.rpartition("/")[2] == name), None) for word in command.argv)
+    named = (next((name for name in LAUNCHERS if name in re.split("[ /]", word)), None) for word in command.argv)
     return next(filter(None, named), "TF_CONFIG" if command.environment.get("TF_CONFIG") else "python")
 
 

@@ -46,6 +46,7 @@ STARTED = {
         words=launchers.paddle_launch_2020, needs="paddlepaddle==1.8.5", tells=OF_PADDLE_2020
     ),
     "oneflow.distributed.launch": Started(words=launchers.oneflow_launch, needs="oneflow==0.9.0", tells=OF_TORCH),
+    "msrun": Started(words=launchers.msrun, needs="mindspore", tells=("RANK_ID", "MS_WORKER_NUM", "MS_SCHED_HOST")),
     "mpirun": Started(words=launchers.mpirun, spawn="once", tells=OF_MPI),
     "horovodrun": Started(words=launchers.horovodrun, needs="horovod==0.28.1", spawn="once", tells=OF_HOROVOD),
     "horovodrun by MPI": Started(
@@ -154,7 +155,7 @@ def agents(reached, hosts: int, how: Started, python: str, folder: Path) -> list
     (folder / "probe.py").write_text(sources.text("launchers_probe.py.in"))
     told = {"{python}": python, "{bin}": str(Path(python).parent), "{scratch}": str(folder)}
     launcher = how.words(case)
-    starts_it = {"{python}", "{bin}/deepspeed"} & {*launcher}  # the script itself, by Python
+    starts_it = {"{python}", "{bin}", "{bin}/deepspeed"} & {*launcher}  # the script itself, by Python
     python_too = () if starts_it else ("{python}",)
     words = (*launcher, *python_too, str(folder / "probe.py"), str(folder / "seen"), *how.tells)
     argv = [placeholders.fill(word, told) for word in words]
