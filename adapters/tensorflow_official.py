@@ -9,7 +9,6 @@ from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
-ONE_CPU = Message("adapters.tensorflow_one_cpu")
 # By default. tensorflow/models: SGD with momentum 0.9 and an L2 term in the loss (configs/examples/resnet/
 # imagenet/gpu.yaml; vision/configs/image_classification.py); BERT: nlp/optimization.py, AdamWeightDecay.
 # tf_cnn_benchmarks/benchmark_cnn.py:306, 344 and 346: its "sgd" is GradientDescentOptimizer (line 1232)
@@ -17,7 +16,8 @@ TF_CNN = {**IMAGES, "optimiser": "sgd without momentum"}
 
 
 def _only_one_cpu(case: Case) -> str | None:
-    return ONE_CPU if case.device == "cpu" and case.total_devices > 1 else None
+    one_process = case.device == "cpu" and case.devices_per_node > 1
+    return Message("adapters.tensorflow_one_cpu") if one_process else None
 
 
 def _interval(case: Case) -> int:
@@ -126,11 +126,8 @@ def _bert_2020(case: Case) -> Command:
     return Command(
         argv=(
             *("{python}", "{checkout}/official/nlp/bert/run_pretraining.py"),
-            *(
-                "--input_files={data}/bert-tfrecord/training/*",
-                "--model_dir={scratch}/model",
-                "--bert_config_file={data}/bert-base-uncased/bert_config.json",
-            ),
+            *("--input_files={data}/bert-tfrecord/training/*", "--model_dir={scratch}/model"),
+            "--bert_config_file={data}/bert-base-uncased/bert_config.json",
             *("--max_seq_length=128", "--max_predictions_per_seq=20", f"--train_batch_size={case.global_batch}"),
             *(f"--num_steps_per_epoch={case.protocol.total_steps}", "--num_train_epochs=1", "--steps_per_loop=1"),
             *("--warmup_steps=10", "--learning_rate=1e-4", f"--num_gpus={_gpus(case)}"),
@@ -146,6 +143,7 @@ def _bert_2020(case: Case) -> Command:
 def _tf_cnn(case: Case) -> Command:
     """Several nodes use Horovod: a device a worker, which prints its own share."""
     horovod = case.nodes > 1
+    records = ("--data_name=imagenet", "--data_dir={data}/imagenet-tfrecord")
     one_node = ("--variable_update=replicated", "--all_reduce_spec=nccl") if case.device == "gpu" else ()
     return Command(
         argv=(
@@ -155,11 +153,7 @@ def _tf_cnn(case: Case) -> Command:
             *(f"--num_warmup_batches={case.protocol.warmup_steps}", f"--num_batches={case.protocol.measured_steps}"),
             *("--display_every=1", *(("--variable_update=horovod",) if horovod else one_node)),
             *(("--device=cpu", "--data_format=NHWC") if case.device == "cpu" else ()),
-            *(
-                ("--data_name=imagenet", "--data_dir={data}/imagenet-tfrecord")
-                if case.option("data") == "records"
-                else ()
-            ),
+            *(records if case.option("data") == "records" else ()),
             *(("--use_fp16",) if case.precision == "amp" else ()),
             *(("--xla_compile",) if case.xla else ()),
         )
