@@ -1,6 +1,6 @@
 """The engines hosts and mpi over launchers of MPI: every host is reached, lost ones are noticed, and nothing is left.
 
-tests/real/test_ssh_hosts.py trains over those of Debian; here stand the newer ones too.
+Those of this machine, and newer ones.
 """
 
 import json
@@ -17,7 +17,6 @@ from tests.toynet import TOYNET
 
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"
-NEWER = [launcher for launcher in LAUNCHERS if launcher.wheel]
 OPEN_MPI = [launcher for launcher in LAUNCHERS if launcher.via == "openmpi"]
 
 
@@ -44,7 +43,7 @@ def ranks(folder: Path) -> dict[str, int]:
     return {file.name.split(".")[1]: json.loads(file.read_text())["node_rank"] for file in files}
 
 
-@over(*NEWER)
+@over(*LAUNCHERS)
 def test_every_host_trains_over_every_launcher_through_the_interface_that_is_named(reached, tmp_path, launcher):
     words = ("--scales", "3x1", "--steps", "5+20", "--hosts", "b,a,c", "--via", launcher.via)
 

@@ -1,11 +1,8 @@
 """The engine hosts on three hosts with sshd, each with a network, a name and a list of hosts of its own."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
-
-import pytest
 
 from evalsuite.core.errors import Exit
 from tests import mpi_launchers, namespaces
@@ -13,7 +10,6 @@ from tests.processes import running, soon
 from tests.toynet import TOYNET
 
 ONCE = ("--repeats", "1", "--steps", "5+60", "--runs", "runs", "--out", "report")
-LAUNCHERS = {"openmpi": "mpirun.openmpi", "hydra": "mpiexec.hydra"}
 
 
 def started(reached, tmp_path, *words: str) -> subprocess.Popen:
@@ -31,14 +27,8 @@ def only_run(tmp_path) -> Path:
     return next((tmp_path / "runs").glob("*/r0"))
 
 
-@pytest.mark.parametrize("via", ["ssh", "openmpi", "hydra"])
-def test_every_host_trains_and_is_sampled_whatever_starts_it(reached, tmp_path, via):
-    if via in LAUNCHERS and not any(Path(place, LAUNCHERS[via]).exists() for place in os.get_exec_path()):
-        pytest.skip(f"no {LAUNCHERS[via]} here")
-
-    code, said = compared(
-        reached, tmp_path, "--scales", "3x1", "--option", "script=train.py", "--hosts", "b,a,c", "--via", via
-    )
+def test_every_host_trains_and_is_sampled(reached, tmp_path):
+    code, said = compared(reached, tmp_path, "--scales", "3x1", "--option", "script=train.py", "--hosts", "b,a,c")
 
     run = only_run(tmp_path)
     assert code == Exit.DONE, said
