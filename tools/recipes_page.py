@@ -66,7 +66,8 @@ evalsuite data make --for official-cpu                    # for the scripts with
 evalsuite compare --profile official-cpu    # needs a network
 ```
 
-*Ranks; hosts tried* counts the processes and hosts with which the script took steps here. *Line started* says whose
+*Ranks; hosts tried* counts the processes and hosts with which the script took steps here, and says why there was one
+rank alone. *Line started* says whose
 command line that was: where a CPU's has another launcher than a GPU's, the latter has never been started. *Imports*
 is what loading the script needs beside Python and its own repository, read by `ast` at that commit.
 
@@ -183,7 +184,8 @@ def _recipes(official, evidence, seen) -> str:
             *(framework, recipe.name, recipe.model, _origin(recipe, models, seen[key])),
             ", ".join(each.upper() for each in recipe.devices if each != "cpu" or not recipe.needs_gpu),
             *(recipe.amp or "no", ", ".join(levels_of[key])),
-            *(f"{ranks}; {hosts}" if ranks else "none", _line_started(framework, recipe, facts[key], seen[key])),
+            f"{ranks}; {hosts}{_alone(framework, recipe, ranks)}" if ranks else "none",
+            _line_started(framework, recipe, facts[key], seen[key]),
             ", ".join(facts[key]["imports"]),
         )
         rows.append(f"| {' | '.join(cells)} |\n")
@@ -202,6 +204,14 @@ def _tried(facts, seen) -> tuple[set[int], set[int]]:
     scales = [spec.scale(run["case"].rpartition("-")[2]) for run in facts.get("ran", ())]
     scales += [(each.hosts, each.ranks // each.hosts) for each in seen.scales.values()] if seen else []
     return {hosts * ranks for hosts, ranks in scales}, {hosts for hosts, _ in scales}
+
+
+def _alone(framework, recipe, ranks) -> str:
+    """Why there was one rank alone; "" where there were more."""
+    how = rehearsal.of_framework(framework).get(recipe.name)
+    two = replace(rehearsal.case(framework, recipe, rehearsal.Rehearsal(), (1, 2)), device="cpu")
+    why = how.untried.en if how and how.untried else None if recipe.needs_gpu else recipe.refusal(two)
+    return "" if ranks != "1" else f": {why or 'more were not tried'}"
 
 
 def _line_started(framework, recipe, facts, seen) -> str:
@@ -233,7 +243,7 @@ def _rehearsed(seen) -> str:
 
 def _scale(scale: str, seen) -> str:
     [first, *more] = sorted(seen.logs)
-    hosts = " over two hosts" if seen.hosts > 1 else ""
+    hosts = f" over {seen.hosts} hosts" if seen.hosts > 1 else ""
     by = f" by {seen.launcher}" if seen.ranks > 1 else ""
     log = f"[{scale}](../tests/logs/rehearsed/{first})" + (f" and {len(more)} logs more" if more else "")
     return f"{log}: {seen.steps_seen} steps{by}{hosts}, log {seen.status}"

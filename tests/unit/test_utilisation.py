@@ -66,9 +66,8 @@ def test_the_mean_is_of_the_devices_own_samples_where_they_are_told_with_their_n
     assert (found.mean, found.samples, found.coverage) == (85.0, 6, 1.0)
 
 
-@pytest.mark.parametrize("others", [False, None])  # not of the job; of it, where nobody says whose
+@pytest.mark.parametrize("others", [False, None])  # a whole device beside a slice, say; None: of the job, too
 def test_of_a_device_that_tells_none_of_its_own_samples_the_moments_count_whatever_its_neighbour_tells(others):
-    """A slice (MIG) beside a whole device, say."""
     devices = [{"index": 0, "of_job": others}, {"index": 1, "of_job": True}]
     finer = {"utilisation_mean_percent": 20.0, "utilisation_samples": 3}
     told = [{"index": 0, "utilisation_percent": 20.0, **finer}, {"index": 1, "utilisation_percent": 90.0}]
