@@ -57,6 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
         row | {"findings": [_in_words(finding, language) for finding in row["findings"]]}
         for row in _each(paths, _reader(arguments, dialects))
     ]
+    read = [dialects[row["dialect"]] for row in rows if row["dialect"] in dialects]
+    known = {"scope": all(each.knows_scope for each in read), "steps_per_report": not any(x.per_epoch for x in read)}
+    for name in (name for name in known if read and known[name] and arguments.said[name]):
+        terminal.note(say("parse.says_itself", name=name))
     if arguments.json:
         terminal.print_json(rows, allow_nan=False)
     else:
@@ -129,7 +133,6 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
     how = {name: arguments.said[name] for name in READ_BY}
     how |= {"dialects": dialects, "protocol": arguments.steps or Protocol()}
-
     of_each_device = {name: replace(each, scope="per_device") for name, each in dialects.items() if "history" in name}
 
     def row(path: Path) -> Row:

@@ -21,13 +21,11 @@ class Contract:
     fits: Callable[[Any], bool] = callable
 
 
-def find_modules(place: Path, contract: Contract) -> list[Path]:
-    if place.is_dir():
-        return sorted(place.glob("[!_]*.py"))
-    if place.is_file():
-        return [place]
-    said = {"option": contract.option, "name": contract.name, "page": contract.page}
-    raise EvalsuiteError.of("core.no_place", place=place, **said)
+def find_modules(place: Path, of: Contract) -> list[Path]:
+    modules = sorted(place.glob("[!_]*.py")) if place.is_dir() else [place] if place.is_file() else []
+    if modules or any(place.glob("*.toml")):  # which declare scripts
+        return modules
+    raise EvalsuiteError.of("core.no_place", place=place, option=of.option, name=of.name, page=of.page)
 
 
 def load(file: Path, contract: Contract) -> Any:

@@ -102,8 +102,7 @@ def _guard(recipe: Recipe, file: Path) -> Recipe:
 @functools.cache
 def framework(word: str) -> str:
     """The built-in framework that people mean by *word*, by name, title or nickname; *word* if there is none."""
-    titles = {_plain(name): each.name for each in _house().values() for name in (each.name, each.title)}
-    names = {**_nicknames(), **titles}
+    names = _nicknames() | {_plain(name): each.name for each in _house().values() for name in (each.name, each.title)}
     return word if word in _house() else names.get(_plain(word), word)
 
 

@@ -66,7 +66,7 @@ def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
         return EvalsuiteError.of("system.lacks_at", path=error.filename or where, what=error.strerror)
     if error.errno not in _STATES:
         return None
-    name = "enosys" if error.errno == errno.ENOTSUP else errno.errorcode[error.errno].lower()
+    name = "enosys" if error.errno in (errno.ENOTSUP, errno.ENOLCK) else errno.errorcode[error.errno].lower()
     state, advice = (Message(f"system.{part}_{name}") for part in ("state", "try"))
     what = Message("system.lacks", state=state, error=error, advice=advice)
     place = error.filename or where

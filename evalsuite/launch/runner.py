@@ -165,7 +165,7 @@ def _await_store(folder: RunFolder, waits: Waits) -> None:
     """Until the folder of runs is there: a shared file system may be away for a while."""
     root, began_s = folder.path.parents[1], time.monotonic()
     if not root.is_dir():
-        waits(Message("launch.runs_away", path=root))
+        waits(Message("launch.runs_away", path=root, minutes=AWAY_S / 60))
     while not root.is_dir() and time.monotonic() - began_s < AWAY_S:
         time.sleep(AWAY_POLL_S)
 

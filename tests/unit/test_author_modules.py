@@ -20,8 +20,9 @@ def adapter(recipe: str = RECIPE, more: str = "") -> str:
 
 @pytest.mark.parametrize("load", [registry.discover, catalogue.discover])
 def test_a_place_that_is_not_there_is_named(load, tmp_path):
-    with pytest.raises(EvalsuiteError, match="there is no such folder or file"):
-        load([tmp_path / "nowhere"])
+    for place in (tmp_path / "nowhere", tmp_path):  # nor a module
+        with pytest.raises(EvalsuiteError, match="there is no such file, nor a folder with a module"):
+            load([place])
 
 
 def test_a_command_that_raises_is_a_mistake_in_its_file_and_names_the_case(tmp_path, capsys):
