@@ -125,8 +125,8 @@ def _rehearse(
                 raise EvalsuiteError.of("commands.rehearse_held", path=folder.path)
             rehearsed = _judge(original, recipe, how, case, folder, one.outcome, arguments)
             if rehearsed.evidence and not rehearsed.reason:
-                name_of_log, out = f"{adapter.name}-{name}-{case.scale}", arguments.out
-                hashes = rehearsals.keep_logs(folder, name_of_log, out / "logs", recipe, made)
+                kept, out = f"{adapter.name}-{name}-{case.scale}", arguments.out
+                hashes = rehearsals.keep_logs(folder, kept, out / "logs", recipe, made)
                 proof = rehearsals.proof(case, recipe, how, made, replace(rehearsed.evidence, logs=hashes))
                 note(say("rehearse.written", path=evidence.write(proof, out / "evidence")))
             yield rehearsed

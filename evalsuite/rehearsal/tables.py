@@ -29,7 +29,6 @@ HOOK = "hook"  # its sitecustomize.py starts the other stand-ins
 DEVICES = "EVALSUITE_STAND_IN_DEVICES"  # how many a node seems to have
 OF_A_NODE = 8  # whatever the case asks for: a script that takes all that it sees is found out
 EXAMPLE = "evalsuite's own data/rehearsal/tensorflow.toml"
-BYTECODE = "__pycache__"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +256,7 @@ def stand_in_hashes(names: Iterable[str]) -> dict[str, str]:
 
 def _hash(name: str) -> str:
     folder = STAND_INS / name
-    files = sorted(file for file in folder.rglob("*") if file.is_file() and BYTECODE not in file.parts)
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     if not files:
         known = sorted(place.name for place in STAND_INS.glob("[a-z]*"))
         raise EvalsuiteError.of("plan.stand_in_unknown", name=name, names=known, near=did_you_mean(name, known))

@@ -299,19 +299,23 @@ def _judge_use(
         if used.coverage < rules.ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n * _counted(used, row.case)
     ]
     few: list[Case] = [row.case for row in measured if row.partial]
+    unsure = {row.case: row.doubts for row in measured if not row.decides}
     doubts: list[tuple[list[Case], str, str]] = [
         ([case for case in scope if case not in means], "no_value", "missing"),
         ([row.case for row in measured if row.grounds == "printed"], "no_value", "no_clock"),
         (thin, "not_decided", "thin"),
         (few, "not_decided", "few"),
         ([row.case for row in measured if _chosen(row)], "not_comparable", "taken_away"),
+        ([*unsure], "not_comparable", "suspicious"),
     ]
     doubt = None
     if found := next((doubt for doubt in doubts if doubt[0]), None):
         again = _price(measured, dict.fromkeys(found[0], FULL_REPEATS))
         fewest = str(min((row.n for row in measured if row.partial), default=0))
+        if codes := {each.partition(" ")[0] for case in found[0] for each in unsure.get(case, ())}:
+            again["codes"] = ", ".join(sorted(codes))
         doubt = answer(found[1], found[2], n=fewest, **_scales(found[0]), **again)
-    sound = [row for row in measured if row.case in means and row.case not in {*thin, *few} and row.decides]
+    sound = [row for row in measured if row.case in means and row.case not in {*thin, *few, *unsure}]
     low = [row for row in sound if means[row.case].value < threshold]
     cell = _judge(VerdictCell.of(scope[0], scope), means, measured, low, doubt)
     if cell.outcome == "undetermined" or counted == ["gpu"]:

@@ -163,8 +163,6 @@ def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Fi
 
 # from the samples of hosts to series
 
-LOOPBACK = "lo"
-
 
 def _devices(resource: str, readings: "Readings") -> list[Device]:
     header, of = readings.header, METERS[resource].of
@@ -177,7 +175,7 @@ def _devices(resource: str, readings: "Readings") -> list[Device]:
     return [
         Device(name=name, capacity=about.speed_mbit_s * MEGA / BITS_PER_BYTE if about.speed_mbit_s else None)
         for name, about in (header.interfaces or {}).items()
-        if (name == LOOPBACK) == (of == "loopback")
+        if (name == "lo") == (of == "loopback")
     ]
 
 
