@@ -53,8 +53,7 @@ def make_data(recipe: Recipe, case: Case, *, progress: Callable[[str], None]) ->
         beside = data_sets.data_set(name).beside
         for each in filter(None, (beside, name)):
             if not (paths.data_sets() / each).exists():
-                writer = made_data.environment_of(data_sets.data_set(each))
-                with environment(writer, progress=progress):
+                with environment(made_data.environment_of(data_sets.data_set(each)), progress=progress):
                     made_data.make(each, progress=progress)
 
 
