@@ -146,12 +146,8 @@ BF16 = {"ONEDNN_DEFAULT_FPMATH_MODE": "BF16"}
         ("", {}, "workload: framework=jax version=0.10.2 seed=1", [("framework", "jax")]),
         ("", {}, "workload: framework=pytorch version=2.15.0 seed=1", [("framework_version", "2.15.0")]),
         ("", {}, "workload: layout=NCHW trainable_parameters=11689512", [("parameters", "11689512")]),
-        (
-            "--batch-size 64",
-            {"JAX_DEFAULT_MATMUL_PRECISION": "highest"},
-            "classes=10 trainable_parameters=25557032",
-            [],
-        ),
+        ("--batch-size 64", {"JAX_DEFAULT_MATMUL_PRECISION": "highest"}, "trainable_parameters=25557032", []),
+        ("--batch-size 8 --accum-steps 2", {}, "w: batch_per_device=8 accumulation=2 global_batch=128", []),
     ],
 )
 def test_what_a_run_of_ours_prints_was_given_or_has_around_it_is_held_against_its_case(words, variables, head, said):

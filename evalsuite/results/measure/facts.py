@@ -23,6 +23,7 @@ from evalsuite.results.measure import flops
 
 FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
+Job = Mapping[str, Sequence[int]]  # what lines say of it: kind → numbers
 Unknown = Literal["unranked", "preliminary", "both", "alone", "ranked"]
 VERSION = ("framework_version", "version")  # as an option of an import
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
@@ -153,7 +154,8 @@ def of_run(
 
     *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
     """
-    made_up, said, asked = _made_up(command), command.stated or {}, " ".join(command.command).encode()
+    made_up, said, given = _made_up(command), command.stated or {}, _of_words(command.command)
+    batch = _batch(case, _job(" ".join(command.command).encode()), given, either=True)
     hosts = [host.environment_variables or {} for host in environments.values()]
     variables = [f"--{name}={value}" for variables in hosts for name, value in variables.items()]
     stated = _known(said)
@@ -161,7 +163,7 @@ def of_run(
         stated["precision"] = said_precision(said["precision"]) or said["precision"].strip().lower()
     facts_of = (
         *_facts("log", {**({"token_kind": tokens} if tokens else {}), **_of_words(options), **(printed or {})}),
-        *_facts("command_line", {**(said_so := _of_words(command.command)), **_batch(case, _job(asked), said_so)}),
+        *_facts("command_line", {**given, **batch}),
         *_facts("environment", {**_of_words(variables), **_of_hosts(case.device, environments), **made_up}),
         *_facts("recipe", _of_recipe(case, command)),
         *_facts("stated", stated),
@@ -218,13 +220,11 @@ def of_measurement(run: Measurement) -> dict[str, Fact]:
 
 
 @functools.lru_cache(maxsize=20_000)  # the runs of a case mostly say the same
-def _of_measurement(
-    case: Case, stated: tuple[Fact, ...], environment: str | None, framework_version: str | None
-) -> dict[str, Fact]:
+def _of_measurement(case: Case, stated: tuple[Fact, ...], machine: str | None, version: str | None) -> dict[str, Fact]:
     whole = any(fact.source == "case" for fact in stated)  # as `of_run` gives them
     facts = stated if whole else (*stated, *of_case(case))
     keys = {fact.key for fact in facts}
-    beside = {**({} if "machine" in keys else {"device_model": environment}), "framework_version": framework_version}
+    beside = {**({} if "machine" in keys else {"device_model": machine}), "framework_version": version}
     missing = {key: value for key, value in beside.items() if key not in keys}
     return believed((*facts, *_facts("environment", missing)))
 
@@ -376,7 +376,7 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     return tuple(_facts("log", {**values, **of, **_batch(case, job, values)}))
 
 
-def _job(text: bytes) -> Mapping[str, Sequence[int]]:
+def _job(text: bytes) -> Job:
     return by_key((kind, int(number.replace(b",", b""))) for kind, number, _ in collectors.spelt(text))
 
 
@@ -401,8 +401,9 @@ def _other_model(case: Case, text: str, words: Sequence[str]) -> str | None:
     return next((name for name in named if _bare(name) != _bare(own[0])), None)
 
 
-def _batch(case: Case, job: Mapping[str, Sequence[int]], values: Mapping[str, str]) -> dict[str, str | None]:
-    """The batch of an optimiser step, and how many passes make one where the printed sizes say it."""
+def _batch(case: Case, job: Job, values: Mapping[str, str], *, either: bool = False) -> dict[str, str | None]:
+    """The batch of an optimiser step, and how many passes make one where the printed sizes say it. *either*: it may be
+    that of a pass."""
     total, passes = {*job.get("all", ()), *job.get("total", ())}, {*job.get("accumulation", ())}
     micro, parts = whole(values.get("micro_batch", "")), layout.of_text(values.get("parallel_layout", ""))
     copies = case.total_devices // math.prod(parts.get(part, 1) for part in ("TP", "PP", "CP"))
@@ -413,11 +414,10 @@ def _batch(case: Case, job: Mapping[str, Sequence[int]], values: Mapping[str, st
     sizes = (*job.get("bare", ()), *job.get("per_device", ()), whole(values.get("batch_per_device", "")))
     printed = {size * accumulated for size in sizes if size} | {*job.get("train", ())}
     tokens = whole(case.option("sequence_length", "")) or 1
-    ours = {case.batch_per_device * n for n in (1, case.devices_per_node, case.total_devices, tokens)}
-    return {
-        "batch_per_device": str(*printed) if len(printed) == 1 and ours.isdisjoint(printed) else None,
-        **({"accumulation": str(accumulated)} if accumulated > 1 else {}),
-    }
+    known = {case.batch_per_device * n for n in (1, case.devices_per_node, case.total_devices, tokens)}
+    other = known.isdisjoint([*printed, *(sizes if either else ())]) and total != {case.global_batch}
+    batch = str(*printed) if other and len(printed) == 1 else None
+    return {"batch_per_device": batch, **({"accumulation": str(accumulated)} if accumulated > 1 else {})}
 
 
 def _contradict(a: Fact, b: Fact) -> bool:
