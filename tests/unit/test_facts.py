@@ -254,6 +254,8 @@ def test_an_axis_that_somebody_chose_is_believed_before_what_the_script_does_by_
 
     found = of(case, command(recipe=UsedRecipe(facts={"clipping": "1.0"})))
     assert known(found)["clipping"] == ("none", "case") and not list(facts.disagreements(found))
+    again = replace(CASE, options=(("recompute", "on"),))
+    assert not list(facts.disagreements(of(again, command("--recompute"))))
 
 
 @pytest.mark.parametrize(("text", "expected"), sources.cases("facts.toml")["the_options_that_a_log"])

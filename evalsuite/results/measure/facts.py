@@ -600,8 +600,8 @@ def _of_amp(case: Case, recipe: UsedRecipe) -> dict[str, str | None]:
 def _known(named: Mapping[str, str]) -> dict[str, str]:
     keys = {rule.key for rule in rules().fact}
     facts = {rules().options.get(name, name): value for name, value in named.items()}
-    values = {key: value for key, value in facts.items() if key in keys}
-    values |= {"clipping": "none"} if values.get("clipping", "").lower() == "off" else {}
+    ours = {("clipping", "off"): "none", ("recomputation", "on"): "full"}
+    values = {key: ours.get((key, value.lower()), value) for key, value in facts.items() if key in keys}
     if "optimiser" in values:
         values["optimiser"] = _optimiser(values["optimiser"])
     parts_of = {"zero_stage": "ZeRO", **layout.table()["parts"]}
