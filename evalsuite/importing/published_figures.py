@@ -243,16 +243,14 @@ def _base(figure: _Figure, series: Sequence[_Figure]) -> _Figure | None:
     if "speedup" not in figure.row.cells:
         return None
     here = (other for other in series if other.source == figure.source)
-    candidates = [other for other in here if _is_one(other) or other.case.total_devices == 1]
-    if candidates:
+    if candidates := [other for other in here if _is_one(other) or other.case.total_devices == 1]:
         return min(candidates, key=lambda other: (not _is_one(other), other.case.total_devices, other.row.number))
     elsewhere = [other for other in series if other.case.total_devices == 1]
     return elsewhere[0] if len({other.value for other in elsewhere}) == 1 else None
 
 
 def _is_one(figure: _Figure) -> bool:
-    text = re.sub(r"[\s%x×]", "", figure.row.cells.get("speedup", ""))
-    return re.fullmatch(r"1(\.0*)?", text) is not None
+    return bool(re.fullmatch(r"1(\.0*)?", re.sub(r"[\s%x×]", "", figure.row.cells.get("speedup", ""))))
 
 
 def _cases(cited: _Cited) -> Iterator[Case]:
@@ -268,8 +266,7 @@ def _text(first: _Figure) -> bytes:
 
 
 def _fill(folder: RunFolder, cited: _Cited, dialects: Mapping[str, Dialect], series: Sequence[_Figure]) -> None:
-    first = cited.first
-    text = _text(first)
+    first, text = cited.first, _text(cited.first)
     folder.log_path(HOST).write_bytes(text)
     sources = [Source(path=member.where, sha256=hashlib.sha256(text).hexdigest()) for member in cited.members]
     made = command(dialects[f"cited_{first.items}"], f"{first.items}/s", sources, "cited")

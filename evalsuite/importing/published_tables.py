@@ -93,6 +93,9 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
         beyond = sum(1 for cell in row[len(header) :] if cell.strip())
         known = {"unit": unit, **known} if unit else known
         rows.append(CitedRow(number=number, raw=f"{lines[first]}\n{lines[number - 1]}", cells=known, beyond=beyond))
+    told = [row.cells.get("throughput", "") for row in rows]
+    if separator == ";" and all(re.fullmatch(r"\d{1,3}\.\d{3}", text) for text in told):
+        raise EvalsuiteError.of("importing.thousands", file=file, text=told[0], joined=told[0].replace(".", ""))
     return CitedTable(file=file, rows=tuple(rows), columns={ours: header[at[ours]] for ours in at}, unread=unread)
 
 
@@ -119,7 +122,7 @@ def _text(file: Path) -> str:
 
 def _places(file: Path, header: Sequence[str], tag: str | None) -> tuple[dict[str, int], str | None]:
     """(Our name → its place, unit that stands in the name of the figures' column)"""
-    lower = [_OF_TRACKER.sub("", name.lower()) for name in header]
+    lower = [re.sub(r"[\s/]+", "_", _OF_TRACKER.sub("", name.lower())) for name in header]
     if twice := sorted(name for name, n in Counter(lower).items() if name and n > 1):
         raise EvalsuiteError.of("importing.column_twice", file=file, name=twice[0])
     places = {ours: next((lower.index(name) for name in names if name in lower), -1) for ours, names in COLUMNS.items()}
