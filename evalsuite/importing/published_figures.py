@@ -220,8 +220,7 @@ def _set_name(runs: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> str
 
 def _runs_behind(figure: Sequence[_Figure], sets: Sequence[Sequence[_Figure]]) -> Sequence[_Figure]:
     """The single runs that a source of the figure prints too, and whose median it is where there are several sets."""
-    sources = {row.source for row in figure}
-    fitting = [runs for runs in sets if runs[0].source in sources]
+    fitting = [runs for runs in sets if runs[0].source in {row.source for row in figure}]
     medians = [runs for runs in fitting if statistics.median([run.value for run in runs]) == figure[0].value]
     return next(iter(medians or (fitting if len(fitting) == 1 else ())), ())
 

@@ -93,9 +93,9 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
         beyond = sum(1 for cell in row[len(header) :] if cell.strip())
         known = {"unit": unit, **known} if unit else known
         rows.append(CitedRow(number=number, raw=f"{lines[first]}\n{lines[number - 1]}", cells=known, beyond=beyond))
-    told = [row.cells.get("throughput", "") for row in rows]
-    if separator == ";" and all(re.fullmatch(r"\d{1,3}\.\d{3}", text) for text in told):
-        raise EvalsuiteError.of("importing.thousands", file=file, text=told[0], joined=told[0].replace(".", ""))
+    if separator == ";" and all(re.fullmatch(r"\d{1,3}\.\d{3}", row.cells.get("throughput", "")) for row in rows):
+        unsure = Message("importing.row_throughput", column=header[at["throughput"]], text=rows[0].cells["throughput"])
+        raise EvalsuiteError.of("importing.stated", who=file, error=unsure)
     return CitedTable(file=file, rows=tuple(rows), columns={ours: header[at[ours]] for ours in at}, unread=unread)
 
 

@@ -155,8 +155,7 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
 
 
 def is_whole(text: str, least: int) -> bool:
-    number = whole(text)
-    return number is not None and least <= number < 10**9  # more is no count of devices, items or steps
+    return (number := whole(text)) is not None and least <= number < 10**9  # more is no count of anything here
 
 
 def stated(pairs: Iterable[tuple[str, str]], who: Path | str = USER) -> Facts:
@@ -265,8 +264,7 @@ def is_precision(text: str) -> bool:
 
 def precision(text: str) -> Precision:
     """Of the words of a person, a path or a log. Raises ValueError."""
-    word = _word(text)
-    if word in _PRECISIONS:
+    if (word := _word(text)) in _PRECISIONS:
         return _PRECISIONS[word]
     known = ", ".join(_PRECISIONS)
     raise ValueError(Message("importing.precision_word", text=text, known=known, near=did_you_mean(word, _PRECISIONS)))
@@ -282,7 +280,6 @@ def safe_value(text: str) -> str:
 
 
 def _shortened(name: str, text: str) -> str:
-    name = name.strip("_.") or "unknown"
-    if len(name) <= LONGEST_VALUE:
+    if len(name := name.strip("_.") or "unknown") <= LONGEST_VALUE:
         return name
     return f"{name[: LONGEST_VALUE - 11]}-{hashlib.sha256(str(text).encode()).hexdigest()[:10]}"

@@ -78,6 +78,16 @@ def test_behind_the_last_step_accelerators_are_at_rest(percent, after_s, codes, 
     assert {each.code for each in found.findings} == codes
 
 
+@pytest.mark.parametrize(("percent", "codes"), [(20.0, {"work_outside"}), (100.0, {"busy_machine"})])
+def test_beside_others_processes_end_as_much_later(percent, codes, tmp_path):
+    log, ended = later(after_s=25.0)
+    host = runfolders.Host(printed=[log], samples=runfolders.cpu_samples(accumulate([0.1] * 180), percent=percent))
+
+    found = measurement(runfolders.finished(tmp_path, host, case=replace(CASE, device="cpu"), **ended))
+
+    assert {each.code for each in found.findings} & {"work_outside", "busy_machine"} == codes
+
+
 @pytest.mark.parametrize(("start", "warmup", "codes"), TABLE["warmup"])
 def test_cpu_seconds_before_the_window_are_held_against_those_inside(start, warmup, codes, tmp_path):
     used_s = accumulate([start / 2] * 4 + [warmup / 2] * 20 + [0.5] * 110)

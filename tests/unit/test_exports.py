@@ -416,8 +416,7 @@ def test_a_row_that_must_be_mended_keeps_all_from_being_written(cells, told, ask
         ("framework,Speed,,\n,1 GPU,8 GPUs,\nhf,1,8,\n", "column 3 has values and no name: a head of merged cells"),
         (",".join(f"c{place}" for place in range(1000)) + "\n" + "1," * 999 + "1\n", "no column is called throughput"),
         ("framework,tokens_per_sec_per_gpu\nhf,3\n", "is of one device; expected figures of the whole job"),
-        ("framework,speed\n", "no row below its header"),
-        ("framework;model;speed\nhf;gpt2;1.500\norca;gpt2;1.612\n", "with a thousands separator or a decimal point?"),
+        ("framework;model;speed\nhf;gpt2;1.500\norca;gpt2;1.612\n", "1.500 between semicolons may be 1500"),
     ],
 )
 def test_a_head_that_says_too_little_is_one_sentence(text, told, ask, tmp_path):
@@ -439,7 +438,7 @@ def test_a_head_that_says_too_little_is_one_sentence(text, told, ask, tmp_path):
             WANDB.read_bytes()[:4] + b"\xe1\xbe\x07" + WANDB.read_bytes()[7:],
             "a version of W&B's file that is not known",
         ),
-        (b"\x1f\x8b\x08\0\0\0\0\0torn", "Compressed file ended"),
+        (b"\x1f\x8b\x08\0\0\0\0\0torn", "its end is missing"),
         (b"SQLite format 3\0" + b"\x10\0\x01\x01" * 40, "expected a run history as its library wrote it"),
     ],
     ids=["lfs", "html", "pickle", "version", "gzip", "database"],

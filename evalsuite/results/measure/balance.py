@@ -74,6 +74,8 @@ def _tail(run: RunRecords, window: Window, ended_s: float, after_s: float, evalu
     window_s = window.length_s or 0.0
     busy = _busy_beside(run, window, ended_s - after_s, ended_s)
     most_s = StepsUnfinished.least_s if busy is None or not run.planned.accelerators else StepsUnfinished.lag_s
+    own, every = (_level(run, window, name) for name in ("job_cpu", "cpu"))
+    most_s /= min(1.0, own / every) if own and every else 1.0  # beside others processes end as much later
     ending_s = min(most_s, StepsUnfinished.ending * window_s)
     least_s = max(StepsUnfinished.steps * window_s / window.steps, StepsUnfinished.share * window_s, ending_s)
     if (tail_s := (after_s - evaluated_s) * (1.0 if busy is None else busy)) > least_s:
@@ -107,11 +109,13 @@ def _end_of_steps(run: RunRecords, step_s: float) -> tuple[float | None, float]:
 def _busy_beside(run: RunRecords, window: Window, begin_s: float, end_s: float) -> float | None:
     """How busy the devices were then, as a share of the measured steps; None where nobody knows."""
     resource = "gpu" if run.planned.accelerators else "job_cpu"
-    levels = []
-    for part in (replace(window, begin_s=begin_s, end_s=end_s), window):
-        used, _ = utilisation.of_job(run.samples, part, planned=run.planned, only={resource})
-        levels.append(next((reading.mean for reading in used if reading.resource == resource), None))
-    return min(1.0, levels[0] / levels[1]) if levels[0] is not None and levels[1] else None
+    then, inside = (_level(run, part, resource) for part in (replace(window, begin_s=begin_s, end_s=end_s), window))
+    return min(1.0, then / inside) if then is not None and inside else None
+
+
+def _level(run: RunRecords, part: Window, resource: str) -> float | None:
+    used, _ = utilisation.of_job(run.samples, part, planned=run.planned, only={resource})
+    return next((reading.mean for reading in used if reading.resource == resource), None)
 
 
 def borne_out(found: Sequence[Finding], run: RunRecords, measured: Throughput | None) -> Iterator[Finding]:
