@@ -114,6 +114,17 @@ def test_means_since_the_start_are_no_doubt_of_a_run_that_others_slowed_at_first
     assert not any(isinstance(finding, ClockDisagrees) for finding in found.findings)
 
 
+def test_losses_of_reports_that_a_coarse_clock_joins_are_all_read(log):
+    lines = [
+        f"{{'loss': {9 - at / 10:.4f}, 'grad_norm': 1.1, 'learning_rate': 1e-05, 'epoch': 0.1}}" for at in range(30)
+    ]
+    bars = (f" 5%|#   | {10 * at}/300 [00:{at * 13 // 10:02d}<00:40,  7.63it/s]" for at in range(1, 31))
+
+    found = read_file(log(itertools.chain(*zip(bars, lines, strict=True))).path, devices=8, batch_per_device=8)
+
+    assert len(found.steps) < 8 and found.trained == "trained"
+
+
 def test_a_score_has_its_seconds_since_the_start_by_its_arrival(log):
     scores = [" *   Acc@1 7.030 Acc@5 18.340", " *   Acc@1 9.000 Acc@5 18.340"]
     written = log([example_line(1), scores[0], example_line(2), scores[1]], arrivals=[1.0, 61.5, 70.0, 120.25])

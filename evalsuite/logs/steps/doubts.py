@@ -89,10 +89,10 @@ def judge_training(
         return "not_printed", ()
     scan, signs, nan = scans[0], scans[0].incidents.signs, scans[0].incidents.nan
     each = statistics.median([step.steps for step in steps]) if steps else 1
-    told = [(step.index, step.loss) for step in steps if step.loss is not None and abs(step.loss) < LARGEST_LOSS]
-    found = {
-        name: [value for text in signs[name] if abs(value := float(text)) < LARGEST_LOSS] for name in ("loss", "norm")
-    }
+    few = len(steps) < FEWEST_PARTS and any(step.parts for step in steps)  # a coarse clock joined them: each line tells
+    read = [(r.step or 0, r.loss) for r in scan.records] if few else [(step.index, step.loss) for step in steps]
+    told = [(index, loss) for index, loss in read if loss is not None and abs(loss) < LARGEST_LOSS]
+    found = {name: [n for text in signs[name] if abs(n := float(text)) < LARGEST_LOSS] for name in ("loss", "norm")}
     told = told or [(round(each * place), loss) for place, loss in enumerate(found["loss"], 1)]
     later = [record.loss for record in scan.rest.records if record.loss is not None]
     begin, end = (window.first_step, window.last_step) if window else (WARMUP_STEPS + 1, math.inf)
