@@ -2,7 +2,7 @@
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from evalsuite.core import files, paths
@@ -13,8 +13,10 @@ BESIDE_RUNS = "equivalence"  # of a lab
 
 
 @functools.cache
-def receipts() -> Mapping[str, EquivalenceReceipt]:
-    return {receipt.model: receipt for receipt in own((FOLDER,))}
+def receipt(model: str) -> EquivalenceReceipt | None:
+    """The built-in one, which takes a while to read."""
+    file = next((file for file in FOLDER.glob("*.json") if file.stem == model), None)
+    return EquivalenceReceipt.from_json(files.read_json(file), file) if file else None
 
 
 def own(folders: Iterable[Path]) -> tuple[EquivalenceReceipt, ...]:

@@ -16,7 +16,7 @@ from evalsuite.report.data import summary_json
 from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.text import words
 from evalsuite.results.compare import equivalence as proven_room
-from evalsuite.runs.equivalence import receipts
+from evalsuite.runs.equivalence import receipt
 from tests import sources
 
 SPOKEN = words.read()
@@ -82,7 +82,7 @@ def test_summary_json_has_each_fact_with_its_source():
     json.dumps(row)
 
 
-RECEIPT = receipts()["resnet50_v1.5"]
+RECEIPT = receipt("resnet50_v1.5")
 
 
 def as_recorded(framework, **changes):

@@ -10,7 +10,7 @@ from evalsuite.core.documents import RunCommand
 from evalsuite.core.model import Summary
 from evalsuite.core.workload import EquivalenceReceipt as Receipt
 from evalsuite.core.workload import TrainedSetting, WorkloadAnswer
-from evalsuite.runs.equivalence import receipts
+from evalsuite.runs.equivalence import receipt
 
 Verdict = Literal["proven", "limited", "differs"]
 Cause = Literal[  # first what was built, and what is timed; then what it computes
@@ -159,11 +159,10 @@ class CasePair:
 
 def case_pairs(members: Sequence[Summary], commands: Commands, own: Receipts = ()) -> tuple[CasePair, ...]:
     """Each pair of reference workloads of one model. *own*: the lab's receipts, asked before the built-in ones."""
-    house = receipts()
     recorded = [(member, _commands(member, commands)) for member in members]
     ours = [row for row, made in recorded if made and all(each.recipe.kind == "reference" for each in made)]
     return tuple(
-        _shown(first, second, commands, own, house.get(first.case.model))
+        _shown(first, second, commands, own)
         for first, second in combinations(ours, 2)
         if first.case.framework != second.case.framework and first.case.model == second.case.model
     )
@@ -171,14 +170,14 @@ def case_pairs(members: Sequence[Summary], commands: Commands, own: Receipts = (
 
 def has_receipt(row: Summary, commands: Commands, own: Receipts = ()) -> bool:
     """Whether a receipt shows what the runs of *row* compute."""
-    of_model = [each for each in (*own, receipts().get(row.case.model)) if each and each.model == row.case.model]
+    of_model = [each for each in (*own, receipt(row.case.model)) if each and each.model == row.case.model]
     answers = [answer for each in of_model if (answer := each.answer(row.case.framework))]
     return bool(_commands(row, commands)) and any(_not_about(row, each, commands) is None for each in answers)
 
 
-def _shown(first: Summary, second: Summary, commands: Commands, own: Receipts, house: Receipt | None) -> CasePair:
-    of_model = [*(receipt for receipt in own if receipt.model == first.case.model), house]
-    pairs = [_case_pair(first, second, commands, receipt) for receipt in of_model]
+def _shown(first: Summary, second: Summary, commands: Commands, own: Receipts) -> CasePair:
+    of_model = [*(each for each in own if each.model == first.case.model), receipt(first.case.model)]
+    pairs = [_case_pair(first, second, commands, each) for each in of_model]
     measured = [pair for pair in pairs if pair.measured is not None]
     return (measured or [pair for pair in reversed(pairs) if pair.shown != "no_receipt"] or pairs)[0]
 

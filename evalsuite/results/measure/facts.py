@@ -394,8 +394,10 @@ def _other_model(case: Case, text: str, words: Sequence[str]) -> str | None:
             return given
     if own is None:
         return None
-    created = [found[0] for each in _CREATED.findall(text) if (found := _MODEL.match("".join(each)))]
-    alike = [found[0] for found in re.finditer(rf"(?<![\w/.-]){re.escape(own[1])}{_SIZE}(?!/)", text)]
+    named_so = _CREATED.findall(text) if any(word in text for word in ("creating", "created", "definition")) else ()
+    created = [found[0] for each in named_so if (found := _MODEL.match("".join(each)))]
+    family = rf"(?<![\w/.-]){re.escape(own[1])}{_SIZE}(?!/)"
+    alike = [found[0] for found in re.finditer(family, text)] if own[1] in text else []
     sized = [name for name in alike if own[0][-1].isdigit() or not re.fullmatch(r"[a-z]+\d+", name)]  # llama3 is none
     named = [*created, *([] if _bare(own[0]) in map(_bare, alike) else sized)]
     return next((name for name in named if _bare(name) != _bare(own[0])), None)

@@ -51,7 +51,7 @@ def waits(run: Measurement) -> Iterator[Finding]:
 
 
 def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> Iterator[Finding]:
-    case, receipt = run.run.case, equivalence.receipts().get(run.run.case.model)
+    case, receipt = run.run.case, equivalence.receipt(run.run.case.model)
     if receipt is None:
         return
     unit, length = run.throughput.unit if run.throughput else "", whole(case.option("sequence_length", "")) or 0
@@ -92,7 +92,7 @@ def _exchanged(run: Measurement, window: Window, loopback: float, network: float
 
 def _least_exchanged(case: Case) -> float:
     """A ring sends 2 (n - 1) times the gradients; their size is in the receipts of `evalsuite equivalence`."""
-    receipt = equivalence.receipts().get(case.model)
+    receipt = equivalence.receipt(case.model)
     if receipt is None:
         return rules.NothingExchanged.least_bytes
     gradients = 4 * min(answer.elements for answer in receipt.answers)  # in float32

@@ -15,7 +15,7 @@ from evalsuite.core.model import by_key
 from evalsuite.runs.columns import PackedTables
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
-EXACT = 20_000  # summing more numbers exactly takes as long as all the rest
+EXACT, FEW = 20_000, 4_000  # summing more numbers exactly takes as long as all the rest; fewer, number by number
 FEW_HOSTS = 4  # of which all quantities fit into memory at once
 SOME, NEAR = 10_000, 0.01  # values that show about where a percentile is; how near, in shares of them
 READ_AT_ONCE = 32  # quantities: those of one host, of which several are asked for again
@@ -269,7 +269,7 @@ def _known(begin_s: Floats, end_s: Floats, values: Floats) -> Cells:
 def flat(parts: Sequence[Cells]) -> tuple[Floats, Floats, float]:
     """The values that count, the seconds for which each holds, and the sum of these."""
     values = numpy.concatenate([cells.values.ravel() for cells in parts])
-    seconds = numpy.concatenate([numpy.tile(cells.seconds, len(cells.values)) for cells in parts])
+    seconds = numpy.concatenate([each for cells in parts for each in [cells.seconds] * len(cells.values)])
     if not all(cells.known.all() for cells in parts):
         known = ~numpy.isnan(values)
         values, seconds = values[known], seconds[known]
@@ -331,6 +331,8 @@ def _sums_of(rows: Floats) -> list[float]:
     is left (AccSum: Rump, Ogita & Oishi, SIAM J. Sci. Comput. 31, 2008)."""
     if (length := rows.shape[1]) >= EXACT:
         return [*map(float, rows.sum(axis=1))]
+    if rows.size < FEW:
+        return [*map(math.fsum, rows.tolist())]
     sums: list[list[float]] = []
     while most := float(abs(rows).max()):
         above = math.ldexp(1.0, math.frexp(most)[1] + (length + 1).bit_length())
