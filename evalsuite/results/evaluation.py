@@ -123,9 +123,8 @@ def _refuse_unfit(measured: Sequence[Measured], store: Store) -> None:
             raise EvalsuiteError.of("runs.rehearsed", path=store.folder(run).path)
         first = runs.setdefault(run.case.id, run)
         if first.case != run.case:
-            names = [
-                each.name for each in fields(Case) if getattr(first.case, each.name) != getattr(run.case, each.name)
-            ]
+            one, other = vars(first.case), vars(run.case)
+            names = [each.name for each in fields(Case) if one[each.name] != other[each.name]]
             paths = {"path": store.folder(first).path, "other": store.folder(run).path}
             raise EvalsuiteError.of("runs.two_cases_of_one_id", **paths, names=names, case=run.case.id)
 

@@ -424,9 +424,8 @@ def _batch(case: Case, job: Job, values: Mapping[str, str], *, either: bool = Fa
 
 def _contradict(a: Fact, b: Fact) -> bool:
     numbers, words = (decimal(a.value), decimal(b.value)), {a.value.lower(), b.value.lower()}
-    if a.source == b.source or _bare(a.value) == _bare(b.value) or words <= {*NEUTRAL}:
-        return False
-    if numbers[0] is not None and numbers[0] == numbers[1]:
+    equal = _bare(a.value) == _bare(b.value) or (numbers[0] is not None and numbers[0] == numbers[1])
+    if a.source == b.source or equal or words <= {*NEUTRAL}:
         return False
     if a.key in APART:
         low, high = sorted(whole(each.value) or 0 for each in (a, b))
@@ -460,9 +459,7 @@ def _facts(source: FactSource, values: Mapping[str, str | None]) -> Iterator[Fac
 
 
 def _of_words(argv: Sequence[str]) -> dict[str, str]:
-    values: dict[str, str] = {}
-    parts: dict[str, str] = {}
-    precisions: dict[str, None] = {}
+    values, parts, precisions = dict[str, str](), dict[str, str](), dict[str, None]()
     for place, token in enumerate(argv):
         name, equals, given = token.partition("=")
         flag = _flags().get(name) or _shaped(name, given)

@@ -41,8 +41,6 @@ from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
 FULL = Protocol()
-
-
 HOUSE: Places = ()  # where dialects are found: only the built-in ones
 FIRST_LOSSES = 3
 PARTS = 16  # of the steps that a window needs
@@ -247,8 +245,7 @@ def _in_unit_of(recipe: UsedRecipe, throughput: Throughput | None, case: Case) -
 
 
 def _samples(folder: RunFolder, hosts: Iterable[str]) -> tuple[dict[str, Samples], list[Finding]]:
-    by_host: dict[str, Samples] = {}
-    unread: list[Finding] = []
+    by_host, unread = dict[str, Samples](), list[Finding]()
     for host in hosts:
         try:
             if samples := folder.samples(host):
@@ -296,16 +293,14 @@ def _busy_machine(
 
 def of_job(used: Sequence[Utilisation]) -> dict[str, Utilisation]:
     """By resource; what was read too few times proves nothing."""
-    known = [use for use in used if use.samples >= utilisation.FEWEST_READINGS]
-    return {use.resource: use for use in known}
+    return {use.resource: use for use in used if use.samples >= utilisation.FEWEST_READINGS}
 
 
 def _around(window: Window, samples: Mapping[str, Samples]) -> Window:
     spans = [host.span_s or (0.0, 0.0) for host in samples.values()]
     begin_s, end_s = max(begin for begin, _ in spans), min(end for _, end in spans)
-    missing_s = (utilisation.FEWEST_READINGS + 1) / min(host.header.hz for host in samples.values()) - (
-        window.length_s or 0.0
-    )
+    least_s = (utilisation.FEWEST_READINGS + 1) / min(host.header.hz for host in samples.values())
+    missing_s = least_s - (window.length_s or 0.0)
     before_s = max(begin_s, (window.begin_s or 0.0) - missing_s)
     return replace(window, begin_s=before_s, end_s=min(end_s, max(window.end_s or 0.0, before_s + missing_s)))
 

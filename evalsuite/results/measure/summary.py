@@ -102,9 +102,8 @@ def _values(runs: Iterable[Measurement]) -> list[float]:
 
 def failed_runs(summary: Summary) -> int:
     """Of its own: neither the machine nor the network ended them, so that those left over are a choice."""
-    return sum(
-        run.status in ("failed", "timed_out", "incomplete") and run.fault is None for run in summary.measurements
-    )
+    ended = (run for run in summary.measurements if run.status in ("failed", "timed_out", "incomplete"))
+    return sum(run.fault is None for run in ended)
 
 
 def disturbances(summary: Summary, rules: tuple[type[Finding], ...]) -> list[Finding]:

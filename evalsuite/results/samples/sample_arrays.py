@@ -56,8 +56,7 @@ def table_of(samples: Samples, name: str, others: tuple[str, ...] = ()) -> Reado
 @lru_cache(maxsize=READ_AT_ONCE)
 def _summed(tables: PackedTables, names: tuple[str, ...]) -> dict[str, Readout]:
     """Quantities from their steps, much faster than by lists; without one of which a reading is absent or odd."""
-    found, every = [], []
-    readings = 0
+    found, every, readings = [], [], 0
     for name in names:
         if (packed := tables.line(name)) is None:
             continue

@@ -92,9 +92,7 @@ def of_job(
 
     span = Bounds(window.begin_s, window.end_s)
     near = [host.near(*span) for host in on_one_clock(hosts)]
-    used: list[Utilisation] = []
-    impossible: dict[str, int] = {}
-    idle: list[Finding] = []
+    used, impossible, idle = list[Utilisation](), dict[str, int](), list[Finding]()
     asked = [name for name in METERS if only is None or name in only]
     # of many hosts one resource of accelerators follows the other, so that 1,000 devices fit into memory
     apart = by_key((name if METERS[name].of == "accelerator" else "", name) for name in asked).values()
