@@ -31,7 +31,6 @@ FEWEST_STEPS = 5  # to which a bar counts that does not say what
 ALIKE = 0.8  # of as many lines
 LATE, ENDED = 0.6, 0.2  # of the log: a group that ends before weighs less, since it is not what goes on to its end
 _BAR, _FORM, _EPOCH, _OF_EPOCHS, _EVALUATION = (form.encode() for form in words.FORMS["bars"].values())
-_DIGIT = re.compile(rb"\d")
 _STATED, _SCALED, _OTHER_TIME, _RELAYED, _FAILS = (re.compile(form.encode()) for form in words.FORMS["lines"].values())
 _LOSS, _COUNTED, _SCORE, _OVER, _SAVED = words.LOG
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
@@ -104,9 +103,9 @@ def _groups_of(sampled: Lines) -> list[Group]:
     title, names = b"", list[bytes]()
     for number, text in sampled:
         bar = _bar(text)
-        if _DIGIT.search(text):
+        if re.search(rb"\d", text):
             spoken = words.WORD.findall(bar["desc"] if bar else _SCALED.sub(b"", words.mask(text)))
-            if bar and not spoken and not _DIGIT.search(title) and not _OVER.search(words.translate(title)):
+            if bar and not spoken and not re.search(rb"\d", title) and not _OVER.search(words.translate(title)):
                 above = words.WORD.findall(title)  # the short line above a bar that has no words: Evaluating...
                 spoken = above if len(above) <= LONGEST_TITLE else []
             key = (b"%|", *spoken, bar["of"]) if bar else tuple(spoken)

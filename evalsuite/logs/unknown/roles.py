@@ -116,9 +116,10 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     epochs = next((c for c in columns.values() if words.EPOCH.search(c[0].label) and _is_whole(c)), None)
     step, restarts = _find_counter(columns, epochs)
     if step is None:
-        others = (c for c in columns.values() if not words.EPOCH.search(c[0].label))
-        shares = (c for c in others if c[0].tail.strip() == b"/" and c[0].lead.rstrip().endswith(b"["))
-        samples = next((c for c in shares if _is_whole(c) and _rises(c)), None)  # Epoch: 0 [ 6144000/12800000 (15%)]
+        others = [c for c in columns.values() if not words.EPOCH.search(c[0].label)]
+        shares = (c for c in others if c[0].tail.strip() == b"/" and c[0].lead.rstrip()[-1:] == b"[" and _is_whole(c))
+        told = (c for c in others if not epochs and words.CONSUMED.search(re.sub(" [kmgb]$", "", c[0].words)))
+        samples = next((c for c in (*shares, *told) if _rises(c)), None)  # [ 6144000/12800000 · tokens seen: 4.92M
         counted = {"consumed": samples, "epoch": None if samples else epochs}
         return {name: column for name, column in counted.items() if column and _rises(column)}, False
     epochs = epochs or (_find_outer(columns, step) if restarts else None)
@@ -275,7 +276,7 @@ def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
             chosen.setdefault("steps_per_s", rate.column)
     of_items = [rate for rate in rates if rate.items not in NO_ITEMS]
     if not of_items:
-        return "samples/s", "unstated", 1.0
+        return "tokens/s" if "tok" in consumed else "samples/s", "unstated", 1.0
     best = max(of_items, key=lambda rate: (rate.whole, not rate.mean, not rate.each))
     chosen["rate"] = best.column
     beside = any(rate.each for rate in of_items)  # that of one device, too: then this is of all
