@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.archive and arguments.archive.exists():
         raise EvalsuiteError.of("audit.archive_there", path=arguments.archive)
     report.check_files(arguments)
-    _, mistakes = checked(arguments)
+    facts, mistakes = checked(arguments)
     code = print_wrong(mistakes, arguments.runs or ())
     if not arguments.runs:
         note(say("audit.no_runs"))
@@ -53,6 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
         note(say("audit.no_seal"))
     if not mistakes:
         line(say("audit.holds", report=arguments.report))
+        told = ((each["code"], each["severity"]) for each in facts["findings"])
+        if gone := sum(code == "taken_away" and severity != "note" for code, severity in told):
+            line(say("audit.runs_gone", n=gone))
         if arguments.archive:
             _pack(arguments)
         return Exit.DONE

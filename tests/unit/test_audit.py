@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import zipfile
 from random import Random
@@ -41,6 +42,15 @@ def test_an_untouched_report_holds_with_its_runs_their_archive_and_its_seal(hone
     assert packed[0].read_bytes() == packed[1].read_bytes()
     said = capsys.readouterr()
     assert said.out.count("everything holds") == 5 and "raw files were not looked at" in said.err
+
+
+def test_a_report_that_lacks_a_finished_run_holds_and_the_audit_says_that_it_lacks_it(honest, tmp_path, capsys):
+    place = honest.copied(tmp_path)
+    shutil.rmtree(next(place.runs.glob("toynet*/r1")))
+    place.write_report()
+
+    assert audit(place) == Exit.DONE
+    assert "of 1 place that runs are missing" in capsys.readouterr().out
 
 
 def test_a_report_of_several_folders_of_runs_holds_with_all_of_them_alone(honest, tmp_path):

@@ -14,6 +14,7 @@ import synthetic
 from evalsuite import report as report_room
 from evalsuite.commands import report as command
 from evalsuite.core.findings import BusyMachine
+from evalsuite.core.model import Fact
 from evalsuite.report import forms
 from evalsuite.report.book import board, tally
 from evalsuite.report.book.book import Book
@@ -168,7 +169,7 @@ def test_from_a_quarter_of_the_runs_on_the_machine_is_the_finding_with_what_hold
     assert many.finding.plain("zh").startswith("测量期间机器被占用：24 次运行中有 12 次")
     assert many.again == "evalsuite compare --profile quick" and many.beside is not None
     short = [text(chip.text) for chip in many.chips if not chip.good]
-    assert {"machine busy in 12 of 24 sampled runs", "4 of 8 cases share cores"} <= {*short}
+    assert {"machine busy in 12 of 24 watched runs", "4 of 8 cases share cores"} <= {*short}
 
 
 def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():
@@ -177,7 +178,7 @@ def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():
     assert all(row.weak for row in sheet.chosen.rows) and sheet.chosen.answer.devices == 2
 
 
-def test_who_may_not_be_ranked_stands_in_its_place_and_a_faster_option_below_its_framework():
+def test_who_may_not_be_ranked_and_a_faster_option_stand_where_their_values_are():
     rows = [
         of("oneflow", 100.0),
         of("pytorch", 80.0),
@@ -187,16 +188,14 @@ def test_who_may_not_be_ranked_stands_in_its_place_and_a_faster_option_below_its
     rows += [of("mxnet", 90.0, options=(("gradient_clipping", "off"), ("image_size", "64")))]
     (sheet,) = board.board(Book(evaluation=reports.evaluation(*rows)), SPOKEN).sheets
 
-    found = [
-        (text(row.name), text(row.cells(SPOKEN)[3]), row.why and text(row.why), row.option) for row in sheet.chosen.rows
+    assert [(text(row.name), row.why and text(row.why)) for row in sheet.chosen.rows] == [
+        ("OneFlow", None),
+        ("PyTorch, XLA: on", "XLA: on"),
+        ("MXNet", "gradient clipping: off"),
+        ("PyTorch", None),
+        ("MindSpore", "bsz 7"),
     ]
-    assert found == [
-        ("OneFlow", "—", None, False),
-        ("MXNet", "—", "gradient clipping: off", False),
-        ("PyTorch", "—", None, False),
-        ("PyTorch, XLA: on", "—", "XLA: on", True),
-        ("MindSpore", "—", "bsz 7", False),
-    ]
+    assert {text(row.cells(SPOKEN)[3]) for row in sheet.chosen.rows} == {"—"}
     assert text(sheet.lead) == "OneFlow"  # no lead without those who are as fast
 
 
@@ -212,3 +211,35 @@ def test_a_finding_over_several_sheets_counts_what_is_decided():
     assert [text(sheet.lead) for sheet in made.sheets][1] == "OneFlow ≈ NGC PyTorch"
     (sheet,) = board.board(Book(evaluation=synthetic.quick()), SPOKEN).sheets
     assert text(sheet.lead) == "not decided"  # and no name and no lead
+
+
+def shown(*rows):
+    return board.board(Book(evaluation=reports.evaluation(*rows)), ENGLISH)
+
+
+def told(row, **changes):
+    return synthetic.summary(replace(run, **changes) for run in row.measurements)
+
+
+def test_where_the_setting_is_another_at_another_scale_each_table_says_so():
+    made = shown(of("oneflow", 10.0, batch_per_device=16), of("oneflow", 19.0, scale=(1, 2), batch_per_device=4))
+    said = "The settings differ by scale (1×1 bsz 16; 1×2 bsz 4): no value here compares with one at another scale."
+
+    assert [text(made.sentences_of(table)[-1]) for table in made.sheets[0].tables] == [said, said]
+
+
+def test_one_that_is_left_to_rank_alone_has_the_reason_as_the_other_has():
+    others = [fact for fact in synthetic.FACTS if fact.key != "optimiser"]
+    adam = (*others, Fact(key="optimiser", value="adam", source="recipe"))
+    rows = shown(of("oneflow", 100.0), told(of("pytorch", 90.0), facts=adam)).sheets[0].chosen.rows
+
+    assert [row.why and text(row.why) for row in rows] == ["optimiser: SGD", "optimiser: Adam"]
+
+
+def test_what_is_at_other_scales_alone_says_at_which_and_a_chip_how_many_are_seen_to_train():
+    rows = [of("oneflow", 10.0), of("oneflow", 19.0, scale=(1, 2)), of("pytorch", 9.0), of("mxnet", 18.0, scale=(1, 2))]
+    made = shown(*(told(row, trained="trained" if n else "not_printed") for n, row in enumerate(rows)))
+    whys = {text(row.name): text(row.why) for table in made.sheets[0].tables for row in table.rows if not row.summary}
+
+    assert whys == {"MXNet": "planned at 1×2 only", "PyTorch": "planned at 1×1 only"}
+    assert ("loss falls in 3 of 4 cases", False) in [(text(chip.text), chip.good) for chip in made.chips]

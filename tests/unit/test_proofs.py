@@ -14,6 +14,7 @@ import synthetic
 from evalsuite import report
 from evalsuite.contracts.dialect import Dialect, Line
 from evalsuite.core import paths
+from evalsuite.core.documents import ReadData
 from evalsuite.logs import excerpt, reading
 from evalsuite.report import forms
 from evalsuite.report.book.book import Book
@@ -89,6 +90,17 @@ def test_the_samples_per_second_of_all_runs_are_asked_for_again(rates, kept):
     again = [row["again"] for row in provenance.series(Book(evaluation=replace(quick, commands=said)))]
 
     assert again and all(("--hz 20" in each) is kept for each in again)
+
+
+def test_what_the_runs_read_is_made_first_and_the_names_of_their_nodes_are_said_to_be_theirs():
+    quick, read = synthetic.quick(), (ReadData(name="llama-tiny", size="tiny"),)
+    changes = {"data_sets": read, "argv": ("doctor", "--hosts", "a,b")}
+    said = {name: replace(each, **changes) for name, each in quick.commands.items()}
+
+    rows = provenance.series(Book(evaluation=replace(quick, commands=said)))
+
+    assert {row["again"].splitlines()[0] for row in rows} == {"python -m evalsuite data make llama-tiny"}
+    assert {place["hosts"] for row in rows for place in row["cases"]} == {"a, b"}
 
 
 def command(*words: str):

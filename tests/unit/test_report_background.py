@@ -94,7 +94,7 @@ def test_the_data_of_a_model_are_those_that_its_runs_are_said_to_read_and_the_re
     [section] = background.sections(subject)
 
     assert section.facts()["data_sets"][changed.case.model].plain("zh") == "Criteo、合成数据、部分未记录"
-    assert section.facts()["repeats"].text == "2–3"
+    assert section.facts()["repeats"] == {2: 1, 3: 7}
 
 
 def test_the_links_between_gpus_are_shown_as_the_driver_prints_them(tmp_path):

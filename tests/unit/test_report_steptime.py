@@ -60,11 +60,11 @@ def test_phases_that_overlap_are_flagged_in_the_row_and_the_findings(section, bu
 
 
 @pytest.mark.parametrize(
-    ("whole_s", "allreduce_s", "shown", "exact"),
-    [(143.789, 33.6484, "10 : 3", "3.06"), (167.943, 60.0891, "10 : 6", "5.57"), (1000.0, 10.0, "10 : 0.1", "0.101")],
+    ("whole_s", "allreduce_s", "shown"),
+    [(143.789, 33.6484, "10 : 3.06"), (1000.0, 10.0, "10 : 0.101"), (1.0, 1.0, "0 : 10")],
 )
-def test_the_ratio_is_ten_to_a_whole_number_with_the_exact_one_beside_it(whole_s, allreduce_s, shown, exact):
-    assert [str(part) for part in steptime.ratio(whole_s, allreduce_s)] == [shown, exact]
+def test_computation_to_communication_is_ten_to_one_number(whole_s, allreduce_s, shown):
+    assert str(steptime.ratio(whole_s, allreduce_s)) == shown
 
 
 def test_csv_and_summary_json_have_every_phase_and_null_where_no_log_has_timers(built):

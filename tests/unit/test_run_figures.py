@@ -138,7 +138,7 @@ def test_the_page_has_the_columns_that_something_stands_in(tmp_path):
 
     (file, *_) = report.build(synthetic.evaluation([one]), tmp_path, languages=["en"])
 
-    shown = html.unescape(file.read_text(encoding="utf-8")).partition("Compute, memory, energy and CPU time")[2]
+    shown = html.unescape(file.read_text(encoding="utf-8")).partition("Further figures of each case")[2]
     shown = shown.partition("</table>")[0]
     assert "Peak memory, sampled" in shown and "9.0\u202fGiB" in shown
     assert "2.000\u202fJ" in shown

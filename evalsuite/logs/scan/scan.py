@@ -223,7 +223,8 @@ def _cut_line(chunk: Chunk, dialect: Dialect) -> int | None:
 # why a run ended badly: the decisive line after the last sign of training, and what kind of failure it is
 
 
-_SURVIVED = re.compile(rb"not a failure|[Ww]arning|\bWARN\b|\bINFO\b|retry")
+# frame #2: c10::DistNetworkError::DistNetworkError(…: where it was, and not what
+_SURVIVED = re.compile(rb"not a failure|[Ww]arning|\bWARN\b|\bINFO\b|retry|^\s*(?:frame )?#\d+:? ")
 _TRACEBACK = b"Traceback (most recent call last)"
 # RuntimeError: ImageNet requires GPU support.
 _EXCEPTION = re.compile(rb"[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Failure|Failed)\b(?=:|\s*$|\\n)")

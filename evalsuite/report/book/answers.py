@@ -58,7 +58,9 @@ def passed(answer: Answer, words: Words) -> Text:
     first, *others = answer.passed_over
     known = {"value": value(answer, first, words), "why_text": why_not_comparable.briefly(first.obstacles, words)}
     text = words("answers.passed", framework=name(answer, first.summary, words), **known)
-    return words("answers.passed_more", passed_text=text, n=numbers.count(len(others))) if others else text
+    more: list[list[object]] = [[name(answer, each.summary, words), value(answer, each, words)] for each in others]
+    values = words.listed(replace(words.listed(each), separators=" ") for each in more)
+    return words("answers.passed_more", passed_text=text, values=values) if others else text
 
 
 def sentence(answer: Answer, words: Words) -> Text:
@@ -186,7 +188,7 @@ def missing(absence: Missing, answer: Answer, words: Words) -> Text:
     if absence.why == "elsewhere":
         settings: list[Rendered] = [elsewhere(case, answer, words) for case in absence.others[:MOST_ELSEWHERE]]
         if (more := len(absence.others) - MOST_ELSEWHERE) > 0:
-            settings.append(words("matrix.more", n=numbers.count(more)))
+            settings.append(words("words.and_more", n=numbers.count(more)))
         return words("answers.elsewhere", settings=replace(words.listed(settings), separators=SEVERAL))
     of_log = absence.reason.values.get("kind") if isinstance(absence.reason, Message) else None
     told = of_log if isinstance(of_log, str) else absence.reason  # the list of failures has its line

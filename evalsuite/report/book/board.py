@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from evalsuite.core import paths
 from evalsuite.core.findings import BusyMachine
-from evalsuite.core.model import Protocol, Summary, Trained, by_key
+from evalsuite.core.model import Case, Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book, warnings
 from evalsuite.report.book.changes import changes
@@ -22,7 +22,7 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import ALIKE, Rendered, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
-from evalsuite.results.compare.answers import Answer, Conditions
+from evalsuite.results.compare.answers import Answer, Conditions, Missing
 from evalsuite.results.compare.decisions import PUBLISHED, Candidate, speed
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
@@ -47,7 +47,6 @@ class BoardRow:
     withheld: bool = False  # its ratio, as the lead is; a reader may still choose what is 100 %
     unlike: bool = False  # of another unit: its bar would say nothing
     why: Rendered | None = None  # it is not ranked
-    option: bool = False  # another option of the framework above
     ahead: bool = False
     cause: Rendered | None = None
     scripts: int = 1  # of the same conditions, of which it is the best
@@ -99,6 +98,7 @@ class BoardTable:
     sentence: Rendered
     beside: Rendered | None  # what would decide, how sure it is, and what else one must know
     rows: tuple[BoardRow, ...]
+    by_scale: Rendered | None = None  # the settings of all scales, where they differ
 
     @property
     def id(self) -> str:
@@ -165,10 +165,12 @@ class Board:
         """The sentences of a table, beyond what the finding has said."""
         first = self.finding.words.languages[0]
         told = self.finding.plain(first).endswith(table.sentence.plain(first))
-        told |= table is self.sheets[0].chosen and getattr(self.finding, "key", "").startswith("board.changed")
-        if told or not table.answer.ranked:
-            return []
-        return [table.sentence, *([table.beside] if table.beside and table.beside is not self.beside else [])]
+        said = [] if told or not table.answer.ranked else [table.sentence, table.beside]
+        return [each for each in (*said, table.by_scale) if each and each is not self.beside]
+
+
+def shares_cores(case: Case) -> bool:
+    return case.device == "cpu" and case.cores_per_device is None and case.devices_per_node > 1
 
 
 def runs(row: BoardRow) -> list[tuple[float, bool]]:
@@ -181,7 +183,8 @@ def board(book: Book, words: Words) -> Board:
     maker = _Maker(book, words)
     sheets = maker.sheets()
     finding, beside, again = _finding(book, sheets, words)
-    counts, said = tally(book), list[Rendered]()
+    counts, document = tally(book), book.evaluation.document
+    said = [words("board.not_of_platform")] if book.published and document and document.platform else list[Rendered]()
     chips = [*_chips(book, [table for sheet in sheets for table in sheet.tables], counts, maker.trained, words)]
     if gone := counts["gone"]:
         of = by_key((book.planned_of.get(run.rpartition("/r")[0]), run) for run in gone)
@@ -235,6 +238,11 @@ class _Maker:
         parts += [options.option(*pair, self.words) for pair in work.options if pair not in common]
         also = work is not alike[0] and work.device == alike[0].device
         called = options.value_of if alike[2:] else options.option  # of a row of numbers the first is named
+        settings = {table.setting.plain(self.words.languages[0]): table for table in tables.values()}
+        if len(settings) > 1:
+            each = (options.apart([table.scale, table.setting], self.words, " ") for table in tables.values())
+            said = self.words("board.by_scale", settings=options.apart(each, self.words, answers.SEVERAL))
+            tables = {of: replace(table, by_scale=said) for of, table in tables.items()}
         own_values = [called(*pair, self.words) for pair in work.options if also and pair not in common]
         if own_values:  # beside the first: at its scale, with its batch
             chosen = next((each for each in shown if PLACE(each) == self.first), chosen)
@@ -255,8 +263,8 @@ class _Maker:
         every = [*(entry.summary for each in alike for entry in each.ranked)]
         every += [entry.summary for each in alike for entry in each.apart]
         of = by_key((answer.candidate(row), row) for row in sorted(every, key=lambda row: -speed(row)))
-        rows = [self._rows(answer, candidate, of[candidate], alike) for candidate in of]
-        rows.sort(key=lambda of: -speed(row) if (row := of[0].summary) and row.trained != "did_not_train" else 0.0)
+        rows = [row for candidate in of for row in self._rows(answer, candidate, of[candidate], alike)]
+        rows.sort(key=lambda of: -speed(row) if (row := of.summary) and row.trained != "did_not_train" else 0.0)
         asked = {*of} | self.asked[compared.work_of(answer.setting)]
         absent = [gap for gap in answer.missing if gap.candidate in asked and gap.candidate not in of]
         needed, sure = answers.reason_beside(answer, self.words), answers.caution(answer, self.words)
@@ -267,17 +275,25 @@ class _Maker:
             sentence=answers.sentence(answer, self.words),
             beside=self.words.sentences(beside) if beside else None,
             rows=(
-                *(row for group in rows for row in group),
+                *rows,
                 *(
                     BoardRow(
                         name=options.candidate_name(gap.candidate, answer.scope, self.words),
                         framework=gap.candidate.framework,
-                        why=answers.missing(gap, answer, self.words),
+                        why=self._absent(gap, answer),
                     )
                     for gap in absent
                 ),
             ),
         )
+
+    def _absent(self, gap: Missing, answer: Answer) -> Rendered:
+        work = compared.work_of(answer.setting)
+        same = (case for case in self.book.planned if answer.scope.candidate(case) == gap.candidate)
+        own = [case for case in same if compared.work_of(compared.setting_of(case, answer.scope)) == work]
+        if gap.why == "not_planned" and own:
+            return self.words("answers.planned_at", scales=self.words.listed(names.scales(own)))
+        return answers.missing(gap, answer, self.words)
 
     def _rows(self, answer: Answer, of: Candidate, own: Sequence[Summary], alike: Sequence[Answer]) -> list[BoardRow]:
         """What it is ranked by, or else what is most alike; and its fastest of that batch, where that is another."""
@@ -293,7 +309,8 @@ class _Maker:
             if any(entry.summary is first for entry in each.ranked[1:]):
                 leader, share = each.ranked[0].summary, speed(first) / speed(each.ranked[0].summary)
                 known = {"share": numbers.percent(share), "framework": answers.name(each, leader, self.words)}
-                row = replace(row, why=self.words("board.like", why_text=row.why, **known))
+                value = answers.value(each, each.ranked[0], self.words)
+                row = replace(row, why=self.words("board.like", why_text=row.why, value=value, **known))
         gap = next((gap for gap in answer.missing if gap.candidate == of and gap.why == "no_valid_run"), None)
         if gap and row.why:  # why it is not there as the others are
             said = self.words.listed([row.why, answers.missing(gap, answer, self.words)])
@@ -303,7 +320,7 @@ class _Maker:
         if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
             return [row]
         other = self._row(answer, best, name)
-        other = replace(other, why=other.why or self.words("board.script"), option=True)
+        other = replace(other, why=other.why or self.words("board.script"))
         return [row, replace(other, name=self.words("board.option", name_text=name, option_text=other.why))]
 
     def _setting(self, setting: Conditions, others: Sequence[Conditions]) -> Rendered:
@@ -323,7 +340,8 @@ class _Maker:
     def _row(self, answer: Answer, summary: Summary, name: Rendered) -> BoardRow:
         leader = answer.ranked[0].summary if answer.ranked else summary
         is_ranked = any(entry.summary is summary for entry in answer.ranked)
-        unlike = tuple(answers.unstated(answer)) if is_ranked else self._unlike(answer, summary)
+        alone = tuple(answers.unstated(answer)) or self._alone(answer)
+        unlike = alone if is_ranked else self._unlike(answer, summary)
         share, own = summary.efficiency, summary.base != summary.case
         known = answer.ranked[1:] and all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
         return BoardRow(
@@ -331,7 +349,7 @@ class _Maker:
             framework=summary.case.framework,
             summary=summary,
             ratio=speed(summary) / speed(leader) if known and summary.unit == leader.unit else None,
-            withheld=answer.withheld,
+            withheld=answer.withheld or bool(unlike),
             unlike=summary.unit != leader.unit,
             why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
             ahead=is_ranked and summary.case.id in answer.ahead,
@@ -340,6 +358,13 @@ class _Maker:
             efficiency=numbers.beside(self.book.efficiency_threshold)(share.value) if share and own else None,
             curve=self._curve(summary),
         )
+
+    def _alone(self, answer: Answer) -> tuple[Obstacle, ...]:
+        """Of one that is left to rank alone: in what its work is unlike that of the next, who is not ranked either."""
+        if len(answer.ranked) != 1 or not answer.left_out:
+            return ()
+        other = fairness.obstacles(answer.ranked[0].summary, answer.apart[0].summary, answer.scope.purpose)
+        return tuple(each for each in other if each.key.startswith(fairness.FACT))
 
     def _unlike(self, answer: Answer, summary: Summary) -> tuple[Obstacle, ...]:
         """Why it is not ranked with the first."""
@@ -391,7 +416,7 @@ class _Maker:
         return tuple(
             (row.case.total_devices, row.efficiency.value, weak or row.disturbed, names.case_anchor(row.case))
             for row in rows
-            if row.efficiency
+            if row.efficiency and base and row.base == base.case  # what is its own base has no other to lose against
         )
 
 
@@ -443,8 +468,13 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
         first, alone = shown[0], len(sheets[0].tables) == 1 or not shown[0].answer.ranked
         sentence = first.sentence if alone else words("board.at_scale", scale=first.scale, said_text=first.sentence)
         return _changed(book, first, words) or sentence, first.beside, None
-    none = words("board.nothing_compared", n=numbers.count(len(sheets)))
-    return _of_several(tested, words) if tested else none, None, None
+    if not tested:
+        return words("board.nothing_compared", n=numbers.count(len(sheets))), None, None
+    places = {scale: len(of) for scale, of in by_key((table.scale, table) for table in tested).items()}
+    at = words.listed(words("board.at_places", n=numbers.count(n), scale=scale) for scale, n in places.items())
+    beside = [words("board.most_shared", scales=at)] * (len(places) > 1)
+    beside += [words("board.not_compared", n=numbers.count(len(sheets) - len(tested)))] * (len(sheets) > len(tested))
+    return _of_several(tested, words), words.sentences(beside) if beside else None, None
 
 
 def _changed(book: Book, table: BoardTable, words: Words) -> Rendered | None:
@@ -505,6 +535,10 @@ def _chips(
             yield Chip(text=words("board.steps", n=numbers.least_and_most(steps, numbers.plain)), good=full)
     if len(trained) == 1:
         yield Chip(text=words(f"values.trained.{trained[0]}"), good=trained[0] == "trained")
+    elif trained:
+        told = [row.trained == "trained" for row in rows if row.origin not in PUBLISHED]
+        counted = {"n": numbers.count(sum(told)), "all": numbers.count(len(told))}
+        yield Chip(text=words("board.trained_some", **counted), good=False)
     if cited:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
         counted = {"n": numbers.count(len(cited)), "all": numbers.count(len(rows))}
@@ -523,9 +557,7 @@ def _chips(
         counted = {"n": numbers.count(proven), "all": numbers.count(len(clocked))}
         key = "board.same" if proven == len(clocked) else "board.same_some" if proven else "board.same_none"
         yield Chip(text=words.pick(key, counted), good=proven == len(clocked))
-    cases = [row.case for row in rows]
-    shared = sum(c.device == "cpu" and c.cores_per_device is None and c.devices_per_node > 1 for c in cases)
-    if shared:
+    if shared := sum(shares_cores(row.case) for row in rows):
         counted = {"n": numbers.count(shared), "all": numbers.count(len(rows))}
         yield Chip(text=words("board.shared", **counted), good=False)
     if book.evaluation.recorded_elsewhere:

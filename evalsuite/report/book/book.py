@@ -142,6 +142,12 @@ class Book:
         return tuple(sorted(frameworks, key=lambda name: (names.framework(name).casefold(), name)))
 
     @cached_property
+    def most_drawn(self) -> tuple[str, ...]:
+        """The frameworks with those of most scales first, which share a hue last."""
+        scales = by_key((row.case.framework, row.case.total_devices) for row in self.valid)
+        return tuple(sorted(self.frameworks, key=lambda name: -len({*scales.get(name, ())})))
+
+    @cached_property
     def models(self) -> tuple[str, ...]:
         return tuple(sorted({case.model for case in self.planned}, key=names.model_order))
 

@@ -1,5 +1,6 @@
 """A framework's entry in a model section, as its runs recorded it."""
 
+import re
 from dataclasses import dataclass
 
 from evalsuite.core.documents import UsedRecipe
@@ -7,8 +8,8 @@ from evalsuite.core.model import Case
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names
 
-OF_V15 = ", with the bottlenecks of v1.5"  # in recorded sources; the page says it in the reader's language
-OF_PACKAGE = " (Python package)"  # which a name with its version is anyhow
+# in recorded sources: a package is a name with its version, and remarks are not in the reader's language
+REMARK = re.compile(r" \(Python package\)|`|, (?:which|with) .*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ def is_stated(member: Participant) -> bool:
 
 def source_of(used: UsedRecipe) -> str:
     """Where the model comes from: a class, a file or a package, without a remark of its author."""
-    return (used.source or "").removesuffix(OF_V15).replace(OF_PACKAGE, "").replace("`", "")
+    return REMARK.sub("", used.source or "")
 
 
 def participants(book: Book, model: str) -> tuple[Participant, ...]:

@@ -118,11 +118,10 @@ def _draw_line(
     number: int, lines: Sequence[Line], marks: Sequence[tuple[float, float, Point]], look: Look
 ) -> DrawnLine:
     line = lines[number]
-    before, alone = (
-        sum(other.framework == line.framework for other in lines[:number]),
-        len({each.framework for each in lines}) == 1,
-    )
-    hue = look.hue(line.framework, number * alone)
+    alone, own = len({each.framework for each in lines}) == 1, look.hue(line.framework)
+    others = [(each.framework, look.hue(each.framework)) for each in lines[:number]]
+    shares = (name == line.framework or (hue.index == own.index and not hue.dash + own.dash) for name, hue in others)
+    before, hue = sum(shares), look.hue(line.framework, number * alone)
     shown = marks[:: math.ceil(len(marks) / MOST_MARKS)]
     return DrawnLine(
         line=line,

@@ -59,7 +59,7 @@ def _figure(material: Material, writer: MarkdownWriter) -> tuple[str, tuple[str,
         title = f"{sheet.title.plain(language)} · {sheet.chosen.scale}"
         panels.append((top, title, sheet.chosen))
         top += HEAD + ROW * len(sheet.chosen.rows) + GAP
-    hues = figures.look(material.book.frameworks).hues
+    hues = figures.look(material.book.most_drawn).hues
     rows = [row.name.plain(language) for sheet in shown for row in sheet.chosen.rows]
     left = min(NAME[1], max(NAME[0], *(40 + sum(7 + 6 * (letter > "⺀") for letter in name) for name in rows)))
     source = writer.beyond("markdown.source", version=__version__, build=material.seal[: identity.SHOWN_DIGITS])

@@ -1,5 +1,6 @@
 """Section 2: platform, models, machines, rules and methods, as rows for the page."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -7,7 +8,7 @@ from evalsuite.report.book.participants import is_stated
 from evalsuite.report.sections.author import author_sections
 from evalsuite.report.sections.background.machines import machines
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.text import names, numbers, options
+from evalsuite.report.text import names, options
 from evalsuite.report.text.words import Rendered
 from evalsuite.results.measure import facts
 
@@ -33,7 +34,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "models": subject.models,
         "data_sets": data_sets(subject),
         "machines": machines(subject.book),
-        "repeats": numbers.least_and_most([row.n for row in subject.book.valid] or [0], numbers.plain),
+        "repeats": Counter(row.n for row in subject.book.valid) or Counter([0]),
         "scales": names.scales(case for block in subject.blocks for case in block.cases),
     }
 

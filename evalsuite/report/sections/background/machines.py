@@ -53,7 +53,9 @@ def one_line(book: Book, words: Words) -> Listed | None:
 def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
     yield from (text.replace("(R)", "") for text in (_accelerator(host), _text(host.cpu_model)) if text is not None)
     if host.cores is not None:
-        yield words("background.cores", n=numbers.plain(host.cores))
+        n = numbers.plain(host.cores)
+        less = host.cpu_count is not None and host.cores < host.cpu_count
+        yield words("background.cores", n=replace(n, text=f"{n.text} / {host.cpu_count}") if less else n)
     if (memory := _memory(host)) is not None:
         yield memory
 

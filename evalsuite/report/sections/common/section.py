@@ -26,7 +26,7 @@ class Subject:
 
     @functools.cached_property
     def look(self) -> Look:
-        return look(self.book.frameworks)
+        return look(self.book.most_drawn)
 
     @property
     def blocks(self) -> tuple[Block, ...]:

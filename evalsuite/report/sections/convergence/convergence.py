@@ -7,7 +7,7 @@ from evalsuite.core.model import Measurement, Row, Score, Summary, Target
 from evalsuite.report import figures
 from evalsuite.report.book.blocks import Block, Column, Model
 from evalsuite.report.book.states import MARKS
-from evalsuite.report.sections.common.section import Section, Subject, low_and_high
+from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Text, Words
@@ -216,16 +216,8 @@ def _of_validation_first(table: Trained) -> Sequence[tuple[str, str]]:
 
 
 def _title(table: Trained, words: Words) -> Text:
-    first = _of_validation_first(table)[0]
-    place = table.metrics.index(first)
-    named = zip(_names(table.rows), table.rows, strict=True)
-    known = [(value, name, row) for name, row in named if (value := row.values[place])]
-    metric = words(f"scores.{first[0]}_{first[1]}")
-    if ends := low_and_high([(value, name) for value, name, _ in known]):
-        return words("convergence.title_found", metric_text=metric, **ends)
-    value, name, row = known[0]
-    epochs = numbers.count(row.epochs)
-    return words("convergence.title_one", framework=name, metric_text=metric, value=value, epochs=epochs)
+    split, metric = _of_validation_first(table)[0]
+    return words(f"scores.{split}_{metric}")
 
 
 def _names(rows: Sequence[TrainedRow]) -> list[str]:

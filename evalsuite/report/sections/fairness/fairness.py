@@ -72,9 +72,7 @@ def _matrix(block: Block, comparison: Comparison, words: Words) -> dict[str, Any
         "columns": columns,
         "standing": standing,
         "shown": shown,
-        "same": {
-            row.rule.key: " / ".join(sorted({printed(each) for of in row.values for each in of or ()})) for row in same
-        },
+        "same": {row.rule.key: sorted({printed(each) for of in row.values for each in of or ()}) for row in same},
         "nobody": words("fairness.nobody", facts=_named(unstated, words)) if unstated else None,
         "computation": computation,
         "computed": _computed(pairs, words),
@@ -86,8 +84,11 @@ def _of_all(matrices: Sequence[Mapping[str, Any]], words: Words) -> Mapping[str,
     """The first of *matrices*, with what sets the others apart, and which conditions are the same in all or in each."""
     first, blocks = matrices[0], [matrix["block"] for matrix in matrices]
     within = [key for key, value in first["same"].items() if any(each["same"][key] != value for each in matrices)]
-    same = ((words(f"values.fact.{key}"), value) for key, value in first["same"].items() if key not in within)
-    said = [words("models.option", name_text=name, value=value) for name, value in same]
+    said = [
+        words("models.option", name_text=words(f"values.fact.{key}"), value=options.apart(shown, words, " / "))
+        for key, values in first["same"].items()
+        if key not in within and (shown := [options.value_of(key, value, words) for value in values])
+    ]
     unlike = words.listed(words(f"values.fact.{key}") for key in within)
     others = [heading.setting(block, words, blocks) for block in blocks[1:]]
     return {

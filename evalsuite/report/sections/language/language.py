@@ -1,4 +1,4 @@
-"""Language models: how each lies over the devices, what it computes by named rules, memory, losses at equal tokens."""
+"""Language models: how each lies over the devices, what it computes, losses at equal tokens."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,19 +15,13 @@ from evalsuite.report.text.words import Text, Words
 from evalsuite.results.compare.decisions import LayoutSearch, layout_of, speed
 from evalsuite.results.compare.fairness import facts_of
 from evalsuite.results.measure import convergence
-from evalsuite.results.measure.summary import case_figure
 from evalsuite.results.measure.units import TOKENS
-from evalsuite.results.rules.flops_and_energy import compute
-from evalsuite.results.samples.run_figures import FIGURES
 
 SETTINGS = (
     *("precision", "batch_per_device", "parallel_layout", "input_size", "accumulation", "recomputation"),
     *("optimiser_state", "attention", "compiler", "packing", "token_kind", "data"),
 )
-# the first that is known
-MEMORY = ("peak_memory_printed_bytes", "peak_memory_sampled_bytes", "peak_memory_of_job_bytes")
 MOST_CHARTS, MOST_CURVES = 4, 12
-GIB = 2**30
 Curve = tuple[str, Summary, tuple[figures.Point, ...]]
 
 
@@ -55,8 +49,6 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
     lines = list(alike.values())  # one for all scales of a stack
     columns = zip(*(told[members[0].case.id] for members in lines), strict=True)
     stated = dict(zip(SETTINGS, columns, strict=True))
-    rules = [(row, rate) for row in rows if (rate := compute(row)) and rate.by_rule]
-    unlisted = [row for row, rate in rules if rate.peak_tflops is None]
     shown = {key: [of and options.value_of(key, of, words) for of in values] for key, values in stated.items()}
     differing = {key: shown[key] for key, values in stated.items() if len({*values}) > 1}
     return {
@@ -81,9 +73,7 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
             if (part := run.figure("goodput")) is not None
         ),
         "table": model_figures.of_model(subject.book, model),
-        "rules": rules,
-        "no_peak": _no_peak(unlisted, words) if unlisted else None,
-        "charts": [chart for chart in (_memory(model, rows, subject), *_losses(model, rows, subject)) if chart],
+        "charts": list(_losses(model, rows, subject)),
         "searches": [
             (search, _order(search, words)) for search in subject.book.layout_searches if search.model == model.name
         ],
@@ -111,36 +101,12 @@ def _stated(row: Summary, key: str) -> str | None:
     return "; ".join(names.visible(fact.value) for fact in stated) or None
 
 
-def _no_peak(rows: Sequence[Summary], words: Words) -> Text:
-    """Why there is no MFU: the device and the precision that data/peaks.csv does not list."""
-    pairs = dict.fromkeys((_stated(row, "device_model") or row.case.device, row.case.precision) for row in rows)
-    devices = words.listed(f"{device} ({names.precision(precision)})" for device, precision in pairs)
-    return words("language.no_peak", devices=devices)
-
-
 def _draw(subject: Subject, id: str, title: Text, reading: Text, curves: Iterable[Curve]) -> figures.Chart:
     lines = [
         figures.Line(name=subject.words.same(name), framework=row.case.framework, points=points)
         for name, row, points in curves
     ]
     return figures.chart(lines, subject.look, subject.words, id=id, title=title, reading=[reading], share=False)
-
-
-def _memory(model: Model, rows: Sequence[Summary], subject: Subject) -> figures.Chart | None:
-    of_figure, words, every = {each.name: each for each in FIGURES}, subject.words, [row.case for row in rows]
-    kind = next((name for name in MEMORY if any(case_figure(row, of_figure[name]) for row in rows)), None)
-    known = [(row, used / GIB) for row in rows if kind and (used := case_figure(row, of_figure[kind]))]
-    marks = [
-        (
-            names.label(row.case, every),
-            row,
-            (figures.Point(x=used, value=row.items_per_s_per_device, ref=names.case_anchor(row.case)),),
-        )
-        for row, used in known
-    ]
-    reading = words("language.memory_reading", memory_text=words(f"totals.{kind}")) if kind else None
-    title = words("language.memory_title")
-    return _draw(subject, f"f-{model.id}-memory", title, reading, marks) if reading and known[1:] else None
 
 
 def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator[figures.Chart]:

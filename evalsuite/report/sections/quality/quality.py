@@ -34,7 +34,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    book = subject.book
+    book, failures = subject.book, [run for run in subject.book.measurements if not run.counts]
     unknown = (*(OF_MADE_HERE if book.published else ()), *(() if book.evaluation.campaigns else OF_PLAN))
     return {
         "tally": tally(book),
@@ -42,7 +42,8 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "broken": broken_rules(book),
         "place": partial(place, book),
         "state_of": states.how,
-        "failures": [run for run in book.measurements if not run.counts],
+        "failures": failures,
+        "called": partial(names.label, cases=[run.run.case for run in failures]),
         "skips": by_key(
             ((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips
         ),

@@ -105,6 +105,7 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
         "cited": [each for each in shown if each.run.origin in PUBLISHED and not each.address],
         # the whole line that was started, from the engine inward; of the script, if that is all
         "shell": shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
+        "hosts": dict(pairwise(facts.argv)).get("--hosts", "").replace(",", ", ") if facts else "",
         # what the value is counted from; None without a value or without steps
         "proof": proof(summary) if isinstance(summary, Summary) and detailed else None,
         "flags": flags(summary) if isinstance(summary, Summary) else (),  # that a reader of the value must know
@@ -156,7 +157,10 @@ def _again(book: Book, cases: Sequence[Mapping[str, Any]]) -> Mapping[str, objec
     engines = {str(each.engine) for each in ran} - {"None", "local", "hosts"}
     words += ("--hosts", hosts) if hosts else ("--engine", *engines) if len(engines) == 1 else ()
     words += () if titles or of[0].framework in registry.discover() else ("--adapters", ADAPTER)
-    return {"again": names.visible(shlex.join(words)), "refused": None}
+    read = {data.name: data.size or "tiny" for each in ran for data in each.data_sets or ()}  # what must lie there
+    size = ("--size", *sizes) if len(sizes := {*read.values()} - {"tiny"}) == 1 else ()
+    made = shlex.join(("python", "-m", "evalsuite", "data", "make", *read, *size))
+    return {"again": names.visible("\n".join([made] * bool(read) + [shlex.join(words)])), "refused": None}
 
 
 def _refused(cases: Iterable[Case]) -> Message | str | None:

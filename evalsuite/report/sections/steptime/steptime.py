@@ -1,8 +1,7 @@
 """What a step's time is made of: one table per block, in ElasticDL's form (docs/numbers.md)."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalsuite.core.model import Breakdown, Summary
 from evalsuite.report.book.blocks import Block, Model
@@ -25,7 +24,7 @@ class StepRow:
     parts: tuple[Share | None, ...]
     rest: Share | None  # None where the phases fill the whole
     communication: Number | None
-    ratio: tuple[str, Number] | None  # computation : communication as "10 : 3", and the exact second number
+    ratio: Number | None  # computation : communication, "10 : 3.06"
     overlaps: bool
 
     @property
@@ -102,13 +101,9 @@ def _part(spent: Breakdown, seconds: float | None, form: Form) -> Share | None:
     return None if seconds is None else {"time": form(seconds), "share": numbers.percent(seconds / spent.seconds)}
 
 
-def ratio(whole_s: float, communication_s: float) -> tuple[str, Number]:
-    """Computation : communication, brought to 10 : b (docs/numbers.md): ("10 : 3", 3.05).
-
-    Below 0.5 b keeps one significant digit, because "10 : 0" would say that there is none.
-    """
-    exact = 10 * communication_s / (whole_s - communication_s) if whole_s > communication_s else math.inf
-    if math.isinf(exact):
-        return "0 : 10", numbers.significant(0.0)
-    shown = f"{exact:.0f}" if exact >= 0.5 else numbers.significant(exact, 1).text
-    return f"10 : {shown}", numbers.significant(exact, 3)
+def ratio(whole_s: float, communication_s: float) -> Number:
+    """Computation : communication, brought to 10 : b (docs/numbers.md)."""
+    if whole_s <= communication_s:
+        return Number(text="0 : 10", raw=0.0)
+    known = numbers.significant(10 * communication_s / (whole_s - communication_s), 3)
+    return replace(known, text=f"10 : {known.text}")

@@ -67,7 +67,7 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
     if not rows or subject.book.huge:
         return None
     ends = by_key((n, (row, e)) for row in rows for n, e, *_ in row.curve)
-    n = max(ends, key=lambda n: (len(ends[n]), n))
+    n = max(ends, key=lambda n: (n == sheet.chosen.answer.devices > min(ends) and len(ends[n]) > 1, len(ends[n]), n))
     known = low_and_high([(numbers.percent(e), row.name) for row, e in ends[n]])
     among = sheet.chosen.answer.scope.among  # a variant's name is too long for a title
     unlike = known and among == "frameworks" and str(known["low"]) != str(known["high"])
@@ -82,9 +82,9 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
     ]
     title = title or words("board.chart", sheet_text=sheet.title)
     reading = [words("board.chart_weak")] * any(point.hollow for line in lines for point in line.points)
-    measured = by_key(
-        (row.name.plain(words.languages[0]), row) for table in sheet.tables for row in table.rows if row.summary
-    )
+    every = [(row, row.summary.case) for table in sheet.tables for row in table.rows if row.summary]
+    reading += [words("board.chart_shared")] * any(board_room.shares_cores(case) for _, case in every)
+    measured = by_key((row.name.plain(words.languages[0]), row) for row, _ in every)
     drawn = {row.name.plain(words.languages[0]) for row in rows}
     undrawn = [same[0].name for name, same in measured.items() if len(same) > 1 and name not in drawn]
     reading += [words("board.chart_undrawn", names_text=words.listed(undrawn))] if undrawn else []

@@ -8,7 +8,7 @@ from evalsuite.core.model import by_key
 from evalsuite.report.book import heading
 from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.blocks import Model
-from evalsuite.report.book.board import DRAWN, LOST_FROM
+from evalsuite.report.book.board import DRAWN, LOST_FROM, shares_cores
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
@@ -60,7 +60,7 @@ def _of_worst(rows: Sequence[Mapping[str, Any]], words: Words) -> Iterator[Rende
 
 
 def reason(ladder: Ladder, words: Words) -> Rendered | None:
-    """What makes its step longer, as far as the samples of its smallest and largest scale tell: the larger part."""
+    """What makes its step longer, as far as the samples of its smallest and largest scale tell."""
     first, last = ladder.scales[0], ladder.last
     before, after = ({used.resource: used for used in row.utilisation} for row in (first, last))
     timed = any(key not in STAGES for key, _ in ladder.losses)  # its parts tell
@@ -70,18 +70,17 @@ def reason(ladder: Ladder, words: Words) -> Rendered | None:
     if busy is None:
         return words("why.unsampled")
     case, beside = last.case, last.case.devices_per_node / first.case.devices_per_node
-    shared = case.device == "cpu" and case.cores_per_device is None and beside > 1
-    if shared and before[busy].mean * beside > MORE_THAN_ALL:
+    if shares_cores(case) and before[busy].mean * beside > MORE_THAN_ALL:
         own = numbers.quantity(before[busy].mean, unit="%")
         return words("why.shared", busy=own, n=numbers.count(case.devices_per_node))
     worked = (after[busy].mean / ladder.left - before[busy].mean) / (100 / ladder.left - 100)  # of what a step grew by
-    key, share = ("works", worked) if worked > 0.5 else ("waits", 1 - worked)
+    works, waits = (numbers.percent(min(max(share, 0.0), 1.0)) for share in (worked, 1 - worked))
     said = {"what_text": words(f"why.{busy}"), "scale": names.scale(case), "base": names.scale(first.case)}
-    parts: list[Rendered] = [words(f"why.{key}", share=numbers.percent(min(share, 1.0)), **said)]
-    if key == "waits" and busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
+    parts: list[Rendered] = [words("why.grown", works=works, waits=waits, **said)]
+    if worked < 0.5 and busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
         parts.append(words("why.host_full", busy=numbers.quantity(after["cpu"].mean, unit="%")))
     used = max((after[name] for name in NETWORK if name in after), key=lambda used: used.mean, default=None)
-    if key == "waits" and used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
+    if worked < 0.5 and used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
         parts.append(words("why.network", share=numbers.percent(used.mean / used.capacity)))
     return words("answers.closed", said_text=replace(words.listed(parts), separators=SEVERAL))
 
