@@ -18,12 +18,8 @@ function compare(sheet, name) {
 
 /* An option has one language: that of the page. */
 function nameTheFastest() {
-  const [fastest, choose] = ["fastest", "choose"].map((key) => shownText(element("b", {}, [word(key)])));
-  for (const option of all('.baseline option[value=""]')) {
-    const cells = all(".ratio", option.closest(".sheet"));
-    const told = cells.some((cell) => (cell.dataset.printed ?? cell.textContent).includes("%"));
-    option.textContent = told ? fastest : choose;
-  }
+  const fastest = shownText(element("b", {}, [word("fastest")]));
+  for (const option of all('.baseline option[value=""]')) option.textContent = fastest;
 }
 
 export function followBoard() {
@@ -31,7 +27,7 @@ export function followBoard() {
   for (const input of all('input[name="lang"]')) input.addEventListener("change", nameTheFastest);
   for (const sheet of all(".sheet")) {
     const select = one(".baseline select", sheet);
-    const names = new Set(all("tr[data-raw]:not(.option)", sheet).map((row) => shownText(row.cells[0])));
+    const names = new Set(all("tr[data-raw]", sheet).map((row) => shownText(row.cells[0])));
     if (names.size < 2) one(".baseline", sheet).hidden = true;
     select.append(...[...names].map((name) => new Option(name)));
     select.addEventListener("change", () => compare(sheet, select.value));

@@ -60,7 +60,7 @@ def test_blocks_of_which_the_same_is_to_be_said_share_one_table(page):
     shown = page(*found, *(measured(name, batch=32, without=["data"]) for name in ("pytorch", "mxnet")))
 
     assert "The same holds of: bsz 64." in shown and shown.count("The same for all: ") == 2
-    assert "is stated and is the same in 2 of 3 comparisons" in shown
+    assert "is stated and is the same in 2 of 3 blocks" in shown
 
 
 def test_summary_json_has_each_fact_with_its_source():

@@ -43,8 +43,7 @@ class BoardRow:
     name: Rendered
     framework: str
     summary: Summary | None = None  # None: without a value
-    ratio: float | None = None  # to the fastest; None: it may not be compared with it, or nothing else is there
-    withheld: bool = False  # its ratio, as the lead is; a reader may still choose what is 100 %
+    ratio: float | None = None  # to the fastest, of those that are ranked and have a lead
     unlike: bool = False  # of another unit: its bar would say nothing
     why: Rendered | None = None  # it is not ranked
     ahead: bool = False
@@ -83,7 +82,7 @@ class BoardRow:
             self.name,
             replace(words.listed([answers.with_signs(number, summary, words), *unit]), separators=" "),
             options.apart([*([words.same(spread.text)] if spread else []), n], words),
-            words.listed([numbers.percent(self.ratio)]) if self.ratio is not None and not self.withheld else nothing,
+            words.listed([numbers.percent(self.ratio)]) if self.ratio is not None else nothing,
             replace(words.listed(efficiency), separators=" "),
             notes,
         )
@@ -316,7 +315,7 @@ class _Maker:
             said = self.words.listed([row.why, answers.missing(gap, answer, self.words)])
             row = replace(row, why=replace(said, separators=answers.SEVERAL))
         if not ranked and answer.ranked and row.why is None:
-            row = replace(row, why=self.words("outcome.not_comparable"), ratio=None)
+            row = replace(row, why=self.words("outcome.not_comparable"))
         if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
             return [row]
         other = self._row(answer, best, name)
@@ -343,13 +342,12 @@ class _Maker:
         alone = tuple(answers.unstated(answer)) or self._alone(answer)
         unlike = alone if is_ranked else self._unlike(answer, summary)
         share, own = summary.efficiency, summary.base != summary.case
-        known = answer.ranked[1:] and all(each.key == "xla" or why_not_comparable.is_unstated(each) for each in unlike)
+        known = is_ranked and answer.ranked[1:] and not unlike and not answer.withheld
         return BoardRow(
             name=name,
             framework=summary.case.framework,
             summary=summary,
-            ratio=speed(summary) / speed(leader) if known and summary.unit == leader.unit else None,
-            withheld=answer.withheld or bool(unlike),
+            ratio=speed(summary) / speed(leader) if known else None,
             unlike=summary.unit != leader.unit,
             why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
             ahead=is_ranked and summary.case.id in answer.ahead,
