@@ -89,19 +89,19 @@ class Importer:
                 written = histories.write(history, self.user.get("tag"), self.user.get("unit"))
                 said = {**self._of_path(history.source.removeprefix(f"{root}/")), **user}
                 own = histories.facts_of(history) | ({"scope": written.scope} if written.scope else {})
-                own = {name: value for name, value in own.items() if name not in ("run", "scope") or name not in said}
+                told = {*said, *["run"] * bool(self.found_by and history.run in re.split("/|: ", history.source))}
+                own = {name: value for name, value in own.items() if name not in ("run", "scope") or name not in told}
                 facts = user_facts.merge_facts((user_facts.USER, said), (user_facts.SETTINGS, own))
                 user_facts.check_facts(facts)
-                hashed = files.sha256(written.path)
-                member = _Member(path=written.path, facts=facts, sha256=hashed, history=history.source)
-                read = self._case(member)
+                of = _Member(path=written.path, facts=facts, sha256=files.sha256(written.path), history=history.source)
+                read = self._case(of)
             except ValueError as error:
                 results.append(Imported(source=history.source, reason=message_of(error)))
                 continue
             if read[1].throughput is None or read[1].throughput.items_per_s is None:
                 yield Imported(source=history.source, reason=join(written.lack, read[1].reason))
                 continue
-            members.append((member, read))
+            members.append((of, read))
         waits, lacking = Message("importing.waits"), bool(results)
         yield from results
         for member, read in members:

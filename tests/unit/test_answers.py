@@ -72,7 +72,7 @@ def test_other_facts_and_a_slower_script_of_a_framework_are_not_ranked_and_say_i
 
 def reading(framework, speed, loader, source):
     """A summary whose runs read the images of *source* by *loader*."""
-    one = summary(framework, speed, options=(("data", loader),) if loader else ())
+    one = summary(framework, speed, options=(*[("data", loader)] * bool(loader), ("run", framework)))
     said = {"data": "made-up images", "data_source": source, "loader": loader or "own"}
     added = tuple(Fact(key=key, value=value, source="environment") for key, value in said.items())
     rest = [tuple(fact for fact in run.facts if fact.key != "data") for run in one.measurements]

@@ -72,12 +72,9 @@ def test_what_a_tracker_recorded_needs_no_option_and_seeds_are_repeats(place, as
 
     assert (code, [row["run"][-3:] for row in rows]) == (Exit.DONE, ["/r0", "/r1"])
     assert {
-        (run.case.framework, run.case.model, run.case.scale) for run in map(_run, Store(Path("runs")).finished())
+        (case.framework, case.model, case.scale)
+        for case in (folder.run().case for folder in Store(Path("runs")).finished())
     } == {("pytorch", "gpt2", "1x8")}
-
-
-def _run(folder):
-    return folder.run()
 
 
 def test_a_run_is_the_same_wherever_it_stands(ask, tmp_path):
@@ -110,7 +107,8 @@ def test_who_says_that_runs_are_one_thing_makes_them_repeats(ask, tmp_path):
 
     _, rows, _ = ask(f"import panel.csv {WHAT} --set run=nightly")
 
-    assert [row["run"][-3:] for row in rows] == ["/r0", "/r1"]
+    _, named, _ = ask(f"import {EXPORTS / 'runs'} --pattern {{framework}}-seed{{repeat}} --set model=gpt2 {SIZE}")
+    assert [row["run"][-3:] for row in rows] == ["/r0", "/r1"] and "run=" not in named[0]["run"]
 
 
 @pytest.mark.parametrize(

@@ -229,10 +229,10 @@ def setting_of(case: Case, scope: RankingScope) -> Conditions:
         precision=case.precision,
         xla=case.xla,
         batch_per_device=case.batch_per_device if case.strong_batch is None else None,
-        options=tuple(  # no loader, of which the facts say what it reads, nor a framework's own version
+        options=tuple(  # no loader, of which the facts say what it reads, nor a framework's own version or a run's name
             (name, value)
             for name, value in case.options
-            if name not in (*scope.names, *facts.VERSION) and not (name == "data" and facts.is_loader(value))
+            if name not in (*scope.names, *facts.LABELS) and not (name == "data" and facts.is_loader(value))
         ),
         protocol=case.protocol,
         strong_batch=case.strong_batch,

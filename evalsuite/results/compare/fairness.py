@@ -50,7 +50,7 @@ class Purpose:
 FRAMEWORKS = Purpose(
     free=frozenset(
         {"framework", "recipe", "framework_version", "origin", "options.data"}
-        | {f"options.{name}" for name in facts.VERSION}
+        | {f"options.{name}" for name in facts.LABELS}
     ),
     facts="as_known",
 )

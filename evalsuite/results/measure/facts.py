@@ -25,7 +25,7 @@ FILE = paths.DATA / "criteria" / "facts.toml"
 Kind = Literal["workload", "environment", "compiler", "choice"]
 Job = Mapping[str, Sequence[int]]  # what lines say of it: kind → numbers
 Unknown = Literal["unranked", "preliminary", "both", "alone", "ranked"]
-VERSION = ("framework_version", "version")  # as an option of an import
+LABELS = ("framework_version", "version", "run")  # options of an import that are a framework's own: no condition
 AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "recipe", "stated", "case")
 """Who is believed first: what ran says more than what was meant to run."""
 MEANT = ("command_line", "case")  # beside what a log says itself
