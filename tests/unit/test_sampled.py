@@ -53,7 +53,11 @@ def test_twenty_nodes_that_were_started_elsewhere_pass_by_the_samples_of_each_an
         first = Host(printed=(log,), samples=read, environment=starts.HOST)
         hosts = {f"n{rank}": replace(first, printed=() if rank else (log,)) for rank in range(case.nodes)}
         hosts |= {lack: replace(first, printed=(), samples=None)} if lack in hosts else {}
-        ended = {"duration_s": log.arrivals_s[-1] + 2, "started_at": f"2026-11-20T1{number}:{case.nodes:02d}:00+08:00"}
+        ended = {
+            "group_cpu_s": 2_000.0,
+            "duration_s": log.arrivals_s[-1] + 2,
+            "started_at": f"2026-11-20T1{number}:{case.nodes:02d}:00+08:00",
+        }
         folder = out(tmp_path / "out" / f"{case.scale}-{number}", hosts, nodes=case.nodes, **ended)
         about = {"devices": str(case.total_devices), "precision": "fp32", "campaign": "autumn"}
         campaign_facts.write_once(folder.path, FACTS | about)
