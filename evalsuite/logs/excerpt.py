@@ -66,7 +66,7 @@ def _lines(pieces: Iterable[Chunk], numbers: Sequence[int], together: int) -> It
 def _shown(number: int, line: bytes, parts: Sequence[tuple[int, int]]) -> LogLine:
     line = line[: line.find(b"\n", parts[-1][1] if parts else 0) % (len(line) + 1)]
     begin = max(0, parts[0][0] - EARLIER) if parts and parts[-1][1] > LONGEST else 0
-    places = [(_length(line[begin:a]), _length(line[begin:b])) for a, b in parts]
+    places = [(len(_text(line[begin:a])), len(_text(line[begin:b]))) for a, b in parts]
     shown = redaction.mask_secrets(line)  # the whole line: a secret that is cut in two looks like none
     text = _text(shown[begin:])[:LONGEST]
     return LogLine(number=number, text=text, read=tuple((a, b) for a, b in places if b <= len(text)))
@@ -74,10 +74,6 @@ def _shown(number: int, line: bytes, parts: Sequence[tuple[int, int]]) -> LogLin
 
 def _text(line: bytes) -> str:
     return line.rstrip(b"\r").decode("utf-8", "replace")
-
-
-def _length(line: bytes) -> int:
-    return len(line.decode("utf-8", "replace"))
 
 
 def _parts(line: bytes, dialect: Dialect) -> list[tuple[int, int]]:

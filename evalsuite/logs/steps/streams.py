@@ -137,9 +137,9 @@ def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:
     kept: dict[str | None, list[Stream]] = {}
     for stream in streams:
         rank = None if dialect.scope == "global" else stream[0].rank
-        untagged = dialect.scope != "global" and rank is None
+        at_once = dialect.scope != "global" and rank is None and len({each.rate for each in stream}) < FEWEST_OF_COPY
         alike = kept.setdefault(rank, [])
-        copy_of = next((other for other in alike if _copied(stream, other, at_once=untagged)), None)
+        copy_of = next((other for other in alike if _copied(stream, other, at_once=at_once)), None)
         if copy_of is None:
             alike.append(stream)
         else:

@@ -113,9 +113,8 @@ def _variants(run: Pass, said: Mapping[str, str]) -> Iterator[Pass]:
     if (tokens := run.said.get("argued_tokens")) and "rate" not in said:
         yield replace(run, dialect=replace(run.dialect, unit="tokens/s"), said={**run.said, "global_batch": tokens})
     yield run
-    steps = not run.dialect.per_epoch and ("step" in said or "seconds" in said)
-    others = [in_steps(run)] if steps else []
     if run.dialect.scope == "unstated":
         scopes: tuple[Scope, ...] = ("auto", "per_device") if re.search(OF_ONE, said.get("rate", "")) else ("auto",)
         yield from (replace(run, dialect=replace(run.dialect, scope=scope)) for scope in scopes)  # the last of several
-    yield from others
+    if not run.dialect.per_epoch and {"step", "seconds"} & said.keys():
+        yield in_steps(run)

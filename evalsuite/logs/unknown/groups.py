@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from re import Match, Pattern
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, Dialect, Fields, Line, Scope, line
 from evalsuite.core.messages import Message, join
@@ -26,19 +26,18 @@ from evalsuite.logs.unknown import roles, words
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
 MOST_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 120, 40, 300
 SOURCE = "OWNER/REPOSITORY@COMMIT:FILE"
-LONGEST_TITLE = 3  # words
+LONGEST_TITLE, MOST_SHOWN = 3, 240  # words; frames a second, of a screen or a video
 FEWEST_STEPS = 5  # to which a bar counts that does not say what
 ALIKE = 0.8  # of as many lines
 LATE, ENDED = 0.6, 0.2  # of the log: a group that ends before weighs less, since it is not what goes on to its end
 _BAR, _FORM, _EPOCH, _OF_EPOCHS, _EVALUATION = (form.encode() for form in words.FORMS["bars"].values())
 _STATED, _SCALED, _OTHER_TIME, _RELAYED, _FAILS = (re.compile(form.encode()) for form in words.FORMS["lines"].values())
-_LOSS, _COUNTED, _SCORE, _OVER, _SAVED = words.LOG
+_LOSS, _COUNTED, _SCORE, _OVER, _SAVED, *_PLAYED = words.LOG
 _FEW, _OTHER_WORK = Message("logs.shape_few", least=roles.FEWEST), Message("logs.shape_other")
 _NO_COUNTER, _NO_TRAINING = Message("logs.shape_no_counter"), Message("logs.shape_no_training")
 _NO_CLOCK, _UNCLEAR = Message("logs.shape_no_clock"), Message("logs.shape_unclear")
 _EPOCHS = Message("logs.shape_epochs")
 _REMOTE = (_NO_COUNTER, _NO_TRAINING, _OTHER_WORK, _FEW)  # the last the furthest
-
 
 Lines = Sequence[tuple[int, bytes]]
 Length = Mapping[str, float | None]
@@ -115,9 +114,10 @@ def _groups_of(sampled: Lines) -> list[Group]:
     ends = sampled[-1][0] if sampled else 0
     alone = all(key[:1] == (b"%|",) and len(key) == 2 for key in by_words)  # bars without a word
     trains = alone or any(_LOSS.search(words.translate(text)) for _, text in sampled)
+    played = all(any(form.search(text) for _, text in sampled) for form in _PLAYED)
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
     told = {number + 1 for number, text in sampled if re.search(rb"(?i)\b(?:step|iter)[a-z]*\W{0,3}\d", text)}
-    grouped = [_group(key, lines, trains, once=lines[0][0] in told or b"|" in lines[0][1][:4]) for key, lines in often]
+    grouped = [_group(k, of, trains, played, once=of[0][0] in told or b"|" in of[0][1][:4]) for k, of in often]
     grouped = [_refuse_alike(group, grouped) for group in grouped]
     stated = {match[1] for _, text in sampled for match in _STATED.finditer(text)}
     grouped = [replace(of, dialect=None, lacks=_EPOCHS) if _is_of_epochs(of, stated) else of for of in grouped]
@@ -182,7 +182,7 @@ def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
     return (clock[0] + b" " if clock else b"") + text[before.end() :]
 
 
-def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, *, once: bool) -> Group:
+def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, played: bool, *, once: bool) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
     texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
@@ -193,18 +193,21 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, *, once: bool) ->
     if not is_bar and (parts := roles.labels_of_parts(texts[len(texts) // 2])):
         said = b" ".join(word for word in said.split(b" ") if word not in parts)
     training = words.TRAINING.search(said) is not None or (is_bar and _LOSS.search(texts[len(texts) // 2]))
-    rates = roles.rates_of(roles.columns_of(texts[: roles.FEWEST])) if once and trains and not is_bar else ()
-    if len(lines) < roles.FEWEST and all(rate.items in NO_ITEMS for rate in rates):  # a row, or the line below its step
+    columns = {} if is_bar or not (once or played) else roles.columns_of(texts[: roles.FEWEST])
+    rates = {rate.items: rate.column[0] for rate in roles.rates_of(columns, played=played)}
+    framed = played and (at := rates.get("frames/s")) and ("step" in at.label or (at.value or 0) > MOST_SHOWN)
+    if len(lines) < roles.FEWEST and not framed and not (once and trains and not rates.keys() <= {*NO_ITEMS}):
         return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or _SAVED.search(said) or _FAILS.search(text) or (words.NOT_TRAINING.search(said) and not training):
         return replace(plain, lacks=_OTHER_WORK)
-    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, key[1:] if key[:1] == (b",",) else ())
+    names = key[1:] if key[:1] == (b",",) else ()
+    group = _read_bars(plain, texts) if is_bar else _read_lines(plain, texts, names, played)
     counts = is_bar and _count(key[-1]) >= FEWEST_STEPS and (not said or _COUNTED.search(text[: text.find(b"%|")]))
     rated = "rate" in group.roles
     timed = "step" in group.roles and (rated or (trains and "steps_per_s" in group.roles))
-    timed |= rated and "epoch" in group.roles
-    timed |= trains and bool({"rate", "seconds"} & group.roles.keys())  # the only number, where one has a loss
+    timed |= rated and ("epoch" in group.roles or b"epoch" in said.lower())
+    timed |= bool(trains or framed) and bool({"rate", "seconds"} & group.roles.keys())  # alone, where one has a loss
     counted = is_bar and re.search(_OF_EPOCHS, text)
     if not training and not ((trains or counted) and counts) and (is_bar or not timed):
         return replace(group, dialect=None, lacks=_NO_TRAINING)
@@ -291,7 +294,7 @@ def _find_clock(texts: Sequence[bytes], columns: roles.Columns) -> _Clock:
     return _Clock(stamps, next(iter(heads), b""), columns, chosen, restarts, unix)
 
 
-def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) -> Group:
+def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], played: bool) -> Group:
     found = _find_clock(texts, roles.columns_of(texts, names))
     stamps, columns, chosen = found.stamps, found.columns, found.chosen
     bare = chosen.keys() == {"epoch"} and not any(roles.rates_of(columns))
@@ -300,7 +303,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
         chosen = {"step": chosen["epoch"]}
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
-    unit, scope, kilo = roles.choose_rate(columns, chosen)
+    unit, scope, kilo = roles.choose_rate(columns, chosen, played)
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
@@ -315,6 +318,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
     alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
+    trained = "rate" in chosen and words.LEARNING.search(chosen["rate"][0].label.encode())
     if of_items and stamped:
         chosen["consumed"] = chosen.pop("step")
     ends = {slot.start < texts[0].find(b"\n") for _, slot in slots}
@@ -326,7 +330,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes]) ->
         chosen = {"rate": chosen["rate"]}  # of a table that is printed once, say
     elif (of_items and not stamped) or (
         not {"step", "consumed"} & chosen.keys()
-        and (not alone or len(texts) < (1 if "epoch" in chosen else 2) * roles.FEWEST)
+        and (not alone or len(texts) < (1 if "epoch" in chosen or trained else 2) * roles.FEWEST)
     ):
         return replace(clocked, lacks=_NO_COUNTER)
     elif not {"step", "consumed"} & chosen.keys() and len({at.text for at in chosen.get("epoch", ())}) < len(texts):
@@ -462,7 +466,6 @@ def declare(
     pattern: bytes, sample: bytes, fields: object, *, unit: str = "samples/s", scope: Scope = "unstated", restart: bool
 ) -> Dialect:
     step = Line(pattern=pattern, sample=sample, source=SOURCE, fields=fields, sure=True)  # type: ignore[arg-type]
-    alone: Literal["never", "unnumbered"] = "never" if b"(?P<epoch>" in pattern else "unnumbered"
-    restarts: Literal["epoch", "never", "unnumbered"] = "epoch" if restart else alone
+    restarts = "epoch" if restart else "never" if b"(?P<epoch>" in pattern else "unnumbered"
     told = {"name": "no_dialect", "title": "a log in no known dialect", "framework": None, "averaging": "interval"}
     return Dialect(**told, unit=unit, step=(step,), scope=scope, steps_restart=restarts)  # type: ignore[arg-type]

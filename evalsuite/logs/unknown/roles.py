@@ -22,7 +22,7 @@ LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a b
 MEANT = 0.3  # how far a running mean may be from that of like steps
 REGULAR, NEARLY_ALL = 0.5, 0.9  # of the counter's steps are the usual one
 
-_NUMBER = re.compile(rb"%b|%b" % (words.DURATION, words.NUMBER))
+_NUMBER = re.compile(rb"%b|%b" % (words.LASTING, words.NUMBER))
 _MEAN = re.compile("avg|average|mean")
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
 
@@ -235,8 +235,8 @@ class Rate(NamedTuple):
         return re.sub(r"\W+", " ", words.PER_DEVICE.sub(" ", self.column[0].words)).strip()
 
 
-def rates_of(columns: Columns, consumed: str = "samples") -> Iterator[Rate]:
-    """*consumed*: what a bare throughput counts."""
+def rates_of(columns: Columns, consumed: str = "samples", *, played: bool = False) -> Iterator[Rate]:
+    """*consumed*: what a bare throughput counts. *played*: Steps per second, alone, are an environment's."""
     ordered = list(columns.values())
     for before, column, behind in zip([[], *ordered], ordered, [*ordered[1:], []], strict=False):
         slot = column[0]
@@ -256,21 +256,22 @@ def rates_of(columns: Columns, consumed: str = "samples") -> Iterator[Rate]:
             continue
         if words.items_of(match) in NO_ITEMS and re.search(r"(?<!per)_s", match[0][1:]):
             continue  # step_sec=792.3 may be seconds of a step
+        stepped = played and len(ordered) == 1 and slot.label == "steps per second"
         kilo = words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0
         yield Rate(
             column=column,
-            items=words.items_of(match),
-            kilo=-1 / words.UNIT_S[each["unit"]] if each else kilo,
+            items="frames/s" if stepped else words.items_of(match),
+            kilo=-words.SUFFIX.get(each["kilo"], 1.0) / words.UNIT_S[each["unit"]] if each else kilo,
             each=words.PER_DEVICE.search(slot.words) is not None,
             mean=words.MEAN.search(slot.words) is not None,
             whole=words.WHOLE.search(slot.label) is not None,
         )
 
 
-def choose_rate(columns: Columns, chosen: Chosen) -> tuple[str, Scope, float]:
+def choose_rate(columns: Columns, chosen: Chosen, played: bool = False) -> tuple[str, Scope, float]:
     """(unit of items, whose, factor of a unit in thousands)"""
     consumed = chosen["consumed"][0].label if "consumed" in chosen else "samples"
-    rates = list(rates_of(columns, consumed.split("_")[-1]))
+    rates = list(rates_of(columns, consumed.split("_")[-1], played=played))
     for rate in rates:
         if rate.items in NO_ITEMS:
             chosen.setdefault("steps_per_s", rate.column)
@@ -395,9 +396,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
         return "mean"
     begun = next((c for c in plain if words.TIME.search(c[0].label) and _rises(c) and c not in per_step), None)
     clock = stamps or ([value * begun[0].unit_s for value in values_of(begun)] if begun else None)
-    others = [column for column in plain if column is not begun]
-    if clock and interval and (agreeing := _find_agreeing(others, clock, interval, per_step)):
-        name, chosen[name] = agreeing if stamps or not begun else ("elapsed_s", begun)
+    if clock and interval and (told := _find_agreeing([c for c in plain if c is not begun], clock, interval, per_step)):
+        name, chosen[name] = told if stamps or not begun else ("elapsed_s", begun)
         return "elapsed" if name == "elapsed_s" else name
     if per_step and not _MEAN.search(per_step[0][0].words):
         chosen["seconds"] = per_step[0]
@@ -420,7 +420,8 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             whole = all(math.isclose(value, round(value), abs_tol=1e-6) for value in values)  # 515.1 min, too
             return "elapsed whole" if interval and whole else "elapsed"
         name = ""
-        if slot.clock:  # 0:04:19 is no time of one step
+        seldom = interval * min(values) > HOUR_S and "elapsed" in slot.label and not stamps  # if it were of one step
+        if slot.clock or seldom:  # 0:04:19 is no time of one step
             name = "report_s"
         elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
             name = "seconds"
