@@ -225,7 +225,8 @@ def _next_step(shown: Board, evaluation: Evaluation, store: Store, arguments: ar
     """Who reads the page, and what is typed next."""
     out = shlex.quote(str(arguments.out))
     if not valid(evaluation.summaries):
-        return say("report.next_failed", out=out)
+        own = all(folder.command().imported for folder in store.finished())
+        return say("report.next_imported", out=out) if own else say("report.next_failed", out=out)
     if shown.again:
         typed = shlex.join(["evalsuite", *getattr(arguments, "typed", ())])
         return say("report.next_again", out=out, command=typed if " compare" in typed[:18] else shown.again)

@@ -108,7 +108,7 @@ def _lacks(request: Request, scheduler: Scheduler, allocation: Allocation) -> bo
     asked_s = scheduler.seconds(allocation.time) if allocation.time else None
     if asked_s is not None and asked_s < needed_s:
         reasons.append(Message("commands.submit_time", time=allocation.time, minutes=math.ceil(needed_s / 60)))
-    for reason in reasons:
+    for reason in (*reasons, *[Message("commands.submit_unchecked", of=scheduler.inventory)] * (there is None)):
         note(i18n.worded(reason))
     try:
         check_disk_space(runs, request.place.store, estimate)
@@ -147,10 +147,6 @@ def evaluation(arguments: argparse.Namespace, engine: Sequence[str]) -> list[str
         value = getattr(arguments, action.dest)
         if value == action.default or action.dest == "engine":
             continue
-        option = action.option_strings[0]
-        if isinstance(action, argparse._StoreTrueAction):
-            words.append(option)
-            continue
         for each in value if isinstance(action, argparse._AppendAction) else [value]:
-            words += [option, str(each)]
+            words += [action.option_strings[0], *[str(each)] * (each is not True)]
     return words

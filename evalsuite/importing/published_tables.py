@@ -126,8 +126,9 @@ def _places(file: Path, header: Sequence[str], tag: str | None) -> tuple[dict[st
     if twice := sorted(name for name, n in Counter(lower).items() if name and n > 1):
         raise EvalsuiteError.of("importing.column_twice", file=file, name=twice[0])
     places = {ours: next((lower.index(name) for name in names if name in lower), -1) for ours, names in COLUMNS.items()}
-    at = {ours: place for ours, place in places.items() if place >= 0}
-    unit = None
+    at, unit = {ours: place for ours, place in places.items() if place >= 0}, None
+    if {"nodes", "devices"}.isdisjoint(at) and "gpus" in at and lower[at["gpus"]].endswith("gpus"):  # no node is named
+        at["devices"] = at.pop("gpus")
     if tag is not None or "throughput" not in at:
         rate = choose(header, tag)
         if "rate" not in rate.series and tag is None:

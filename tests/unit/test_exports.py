@@ -88,9 +88,7 @@ def test_a_run_is_the_same_wherever_it_stands(ask, tmp_path):
 
 
 def test_a_panel_is_a_run_a_column_and_other_names_are_other_cases(ask, tmp_path):
-    (tmp_path / "panel.csv").write_text(
-        panel(("old", "train/tokens_per_sec", 88e3), ("new", "train/tokens_per_sec", 91e3))
-    )
+    (tmp_path / "panel.csv").write_text(panel(("old", "tokens_per_sec", 88e3), ("new", "tokens_per_sec", 91e3)))
 
     code, rows, _ = ask(f"import panel.csv {WHAT}")
 
@@ -188,7 +186,6 @@ def test_a_figure_of_each_device_is_not_the_job_s_where_nobody_says_how_many_the
         ("base-seed1", "base"),
         ("base run 2", "base"),
         ("a#3", "a"),
-        ("bs8", "bs8"),
         ("resnet-r50", "resnet-r50"),
         ("run1", "run1"),
     ],
@@ -285,8 +282,7 @@ def test_what_is_missing_is_asked_once_for_all(ask):
     asked, _, line = ask(f"report {EXPORTS / 'runs'}")
 
     assert (code, asked) == (Exit.USAGE, Exit.USAGE) and not Path("runs").exists()
-    assert len({row["reason"] for row in rows}) == 1
-    assert line.count("--set 'framework=") == 1
+    assert len({row["reason"] for row in rows}) == 1 == line.count("--set 'framework=")
 
 
 def test_one_that_lacks_an_answer_keeps_all_from_being_written(ask, tmp_path):
@@ -305,10 +301,7 @@ def test_one_that_lacks_an_answer_keeps_all_from_being_written(ask, tmp_path):
 def test_what_is_said_against_a_tracker_is_refused(ask):
     code, (row, *_), _ = ask(f"import {EXPORTS / 'wandb'} --set model=bert")
 
-    assert (
-        code == Exit.USAGE
-        and 'model: --set says "bert", and what the run recorded of itself says "gpt2"' in row["reason"]
-    )
+    assert code == Exit.USAGE and 'model: --set says "bert", and what the run recorded of' in row["reason"]
 
 
 # tables of figures
@@ -340,7 +333,7 @@ WRITTEN = {
         file, index=False, header=False
     ),
     "semicolons.csv": lambda file: frame().to_csv(file, index=False, sep=";"),
-    "spaced.csv": lambda file: frame(head=[*HEAD[:3], "Batch per GPU", *HEAD[4:]]).to_csv(file, index=False),
+    "spaced.csv": lambda file: frame(head=[*HEAD[:2], "# GPUs", "Batch per GPU", *HEAD[4:]]).to_csv(file, index=False),
 }
 
 
@@ -351,6 +344,7 @@ def test_a_table_is_a_table_in_every_form(name, ask, tmp_path):
     code, rows, _ = ask(f"import table.{name} --set unit=samples/s")
 
     assert (code, [row["run"][:4] + row["run"][-2:] for row in rows]) == (Exit.DONE, ["hf-cr0", "hf-cr1", "orcar0"])
+    assert {folder.run().case.known_nodes for folder in Store(Path("runs")).finished()} == {None}
 
 
 @pytest.mark.parametrize(("n", "taken"), [("nan", False), ("0", False), ("5", True), ("5.0", True), ("", True)])

@@ -130,7 +130,9 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
     assert cli.main([*asked, "1x2", "--device", "gpu", "--ask", "gres=gpu:a100:1"]) == Exit.NOTHING_MEASURED
     assert "--ask gres=gpu:a100:1" in "".join(capsys.readouterr())
     assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
-    assert cli.main([*asked, "2x1"]) == Exit.DONE
+    assert cli.main([*asked, "2x1"]) == Exit.DONE and "not checked" not in capsys.readouterr().err
+    program(programs, "sinfo", "exit 1")
+    assert cli.main([*asked, "2x1"]) == Exit.DONE and "nodes were not checked: `sinfo`" in capsys.readouterr().err
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
     for _ in range(2):  # that of another matrix stays
         assert cli.main([*asked, "1x1"]) == Exit.DONE and "evaluation.2.sbatch" in capsys.readouterr().out
