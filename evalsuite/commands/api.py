@@ -65,7 +65,7 @@ class Results:
                 seen |= dict.fromkeys(runs.index, source)
         begun = pandas.to_datetime(self.runs["started_at"], format="ISO8601", utc=True)
         self._frames["runs"] = self.runs.assign(started_at=begun)
-        self._folders = store.finished() if store else []
+        self._folders, self._source = store.finished() if store else [], sources[-1][0]
 
     def _repr_html_(self) -> str:
         return str(self.cases[[*SHOWN]].to_html(**_SHOWN))
@@ -79,7 +79,7 @@ class Results:
         import pandas
 
         columns = ("run_id", "source", "step", "steps", *STEP)
-        return pandas.DataFrame((row for folder in self._folders for row in _steps(folder)), columns=columns)
+        return pandas.DataFrame((row for of in self._folders for row in _steps(of, self._source)), columns=columns)
 
     @cached_property
     def samples(self) -> "pandas.DataFrame":
@@ -90,7 +90,7 @@ class Results:
         for folder in (each for each in self._folders if each.sampled_hosts()):
             head, *rows = sampled.rows(folder)
             long = pandas.DataFrame(rows, columns=head).melt(["host", "at_s"], var_name="quantity").dropna()
-            frames.append(long.assign(run_id=folder.run().id, source=folder.label))
+            frames.append(long.assign(run_id=folder.run().id, source=folder.label or self._source))
         return pandas.concat(frames, ignore_index=True) if frames[1:] else frames[0]
 
 
@@ -109,7 +109,7 @@ def load(first: str | Path, *others: str | Path) -> Results:
     if store is not None:
         rehearsed.refuse(store)
         book = Book(evaluation=identity.ordered(evaluate(store)))
-        sources.append((str(roots[0]), tables.csv_files(book, TABLES.values())))
+        sources.append((", ".join(map(str, roots)), tables.csv_files(book, TABLES.values())))
     return Results(sources, store)
 
 
@@ -151,11 +151,11 @@ def _written(report: Path) -> Mapping[str, bytes]:
         raise EvalsuiteError.of("commands.no_table", path=error.filename, error=error) from error
 
 
-def _steps(folder: RunFolder) -> Iterator[Sequence[object]]:
+def _steps(folder: RunFolder, source: str) -> Iterator[Sequence[object]]:
     try:
         run, recipe = folder.run(), folder.command().recipe
         read = measurement.read_logs(folder.logs(), run.case, recipe, catalogue.known(), False)
     except EvalsuiteError:
         return  # its row in `runs` says why
     for row in read.steps:
-        yield (run.id, folder.label, row.index, row.steps, *(getattr(row, name) for name in STEP))
+        yield (run.id, folder.label or source, row.index, row.steps, *(getattr(row, name) for name in STEP))
