@@ -160,4 +160,4 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         assert "none was measured on the platform" in shown.beside.plain("en")
         assert "The settings differ by scale" in shown.sentences_of(alike[0].chosen)[-1].plain("en")
     if name == "recorded":
-        assert ("TensorFlow", "best of 3 scripts; loss not seen to fall") in told
+        assert ("TensorFlow", "script tf-cnn-resnet50, one of 3; loss not seen to fall") in told

@@ -179,13 +179,9 @@ def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():
 
 
 def test_who_may_not_be_ranked_and_a_faster_option_stand_where_their_values_are():
-    rows = [
-        of("oneflow", 100.0),
-        of("pytorch", 80.0),
-        of("pytorch", 95.0, xla=True),
-        of("mindspore", 50.0, batch_per_device=7),
-    ]
-    rows += [of("mxnet", 90.0, options=(("gradient_clipping", "off"), ("image_size", "64")))]
+    rows = [of("oneflow", 100.0), of("pytorch", 80.0), of("pytorch", 95.0, xla=True)]
+    clipped = (("gradient_clipping", "off"), ("image_size", "64"))
+    rows += [of("mindspore", 50.0, batch_per_device=7), of("mxnet", 90.0, options=clipped)]
     (sheet,) = board.board(Book(evaluation=reports.evaluation(*rows)), SPOKEN).sheets
 
     assert [(text(row.name), row.why and text(row.why)) for row in sheet.chosen.rows] == [

@@ -76,6 +76,16 @@ def test_the_samples_of_the_smallest_and_largest_scale_tell_why_or_that_they_do_
     assert said in why.reason(one, words.read()).plain("en")
 
 
+@pytest.mark.parametrize(("busy", "said"), [(99, ["8", "16"]), (98, ["One process alone"])])
+def test_a_card_has_the_reason_of_each_setting_and_what_holds_of_all_once(busy, said):
+    about = [(row, n, share) for n, share in ((8, 98), (16, busy)) for row in ladder(100, 780, 1100, 1300)]
+    alike = [(replace(row, utilisation=(used("job_cpu", share),)), n) for row, n, share in about]
+    found = with_scaling(replace(row, case=replace(row.case, batch_per_device=n)) for row, n in alike)
+    rows = [{"setting": at.last.case.batch_per_device, "ladder": at} for at in breaks.ladders(found, 0.8)]
+
+    assert [text.plain("en").partition(":")[0][:17] for text in why._reasons(rows, words.read())] == said
+
+
 def used(resource, mean):
     figures = {"unit": "%", "mean": float(mean), "p5": 0.0, "p95": 100.0, "capacity": 100.0}
     return Utilisation(resource=resource, samples=9, coverage=1.0, **figures)

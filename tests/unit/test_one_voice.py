@@ -219,13 +219,10 @@ def test_a_series_that_is_measured_at_several_scales_and_not_drawn_is_named(tmp_
 
 
 def test_why_a_run_failed_is_told_once_and_by_its_kind():
-    kind = Message("logs.failure_Python_exception")
-    failed = synthetic.failed(
-        of("mxnet", 1.0).case, 0, Message("logs.failure_line", kind=kind, line=25, text="ValueError: x")
-    )
-    (sheet,) = board.board(
-        Book(evaluation=reports.evaluation(of("oneflow", 100.0), synthetic.summary([failed]))), SPOKEN
-    ).sheets
+    line = Message("logs.failure_line", kind=Message("logs.failure_Python_exception"), line=25, text="ValueError: x")
+    failed = synthetic.summary([synthetic.failed(of("mxnet", 1.0).case, 0, line)])
+    book = Book(evaluation=reports.evaluation(of("oneflow", 100.0), failed))
+    (sheet,) = board.board(book, SPOKEN).sheets
     texts = [sheet.chosen.sentence, sheet.chosen.beside, *(row.why for row in sheet.chosen.rows)]
     told = " ".join(text.plain("en") for text in texts if text)
 

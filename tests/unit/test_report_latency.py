@@ -13,8 +13,7 @@ def test_tables_and_summary_hold_the_percentiles_that_runs_and_cases_have():
     times = book.measurements[0].throughput.step_time_s
     said = summary_json.document(book, "0" * 64)["summaries"][0]["latency"]
 
-    percentiles = [sorted(times)[49], sorted(times)[98]]
-    assert [run["latency_p50_s"], run["latency_p99_s"]] == percentiles
+    assert [run["latency_p50_s"], run["latency_p99_s"]] == [sorted(times)[49], sorted(times)[98]]
     assert (case["latency_reports"], case["latency_steps_per_report"]) == (100, 1.0)
     of_case = {f"p{percent}_s": case[f"latency_p{percent}_s"] for percent in (50, 90, 99)}
     assert said == {**of_case, "reports": 100, "steps_per_report": 1.0}

@@ -127,7 +127,6 @@ def test_files_have_a_row_for_each_run_raw_values_and_what_a_program_asks_for(bu
 
     found = built("quick").summary
     summary = found["summaries"][0]
-
     assert found["schema_version"] == 3
     assert {verdict["criterion"] for verdict in found["verdicts"]} == {"C1", "C2a", "C2b"}
     assert summary["id"] == summary["case"]["id"]
@@ -181,9 +180,8 @@ def test_the_fastest_by_more_than_noise_is_bold_and_named_first_and_none_without
 @pytest.mark.parametrize(("name", "signs", "section", "words"), sources.table("report_page.toml")["ends"])
 def test_each_end_of_a_run_has_its_own_sign_in_its_table_and_its_reason_below(name, signs, section, words, built):
     page = built(name).page
-    cells = [
-        cell.text("en") for table in page.all("table", class_="results") for cell in table.all("td", class_="state")
-    ]
+    results = page.all("table", class_="results")
+    cells = [cell.text("en") for table in results for cell in table.all("td", class_="state")]
 
     assert {sign: cells.count(GLYPHS[sign]) for sign in signs} == signs
     assert all(said in page.one(id=section).text("en") for said in words)
@@ -201,10 +199,8 @@ def test_environments_that_differ_are_shown_apart_and_units_never_mixed(built):
     rows = built("gpu").page.all("tr", class_="differs")
     assert {row.one("th").text("en") for row in rows} == {"Driver", "CUDA of the driver"}
 
-    units = [
-        set(re.findall(r"(?:images|samples)/s", table.one("caption").text("en")))
-        for table in built("mixed_units").page.all("table", class_="values")
-    ]
+    captions = [table.one("caption").text("en") for table in built("mixed_units").page.all("table", class_="values")]
+    units = [set(re.findall(r"(?:images|samples)/s", caption)) for caption in captions]
 
     assert {"images/s"} in units and {"samples/s"} in units
     assert all(len(unit) <= 1 for unit in units)
@@ -271,8 +267,7 @@ def test_anchors_are_safe_and_long_names_break_behind_their_signs():
 
 @pytest.mark.parametrize(("changes", "size", "sequences"), sources.table("report_page.toml")["input_sizes"])
 def test_the_size_of_a_models_input_is_what_its_cases_or_the_model_itself_fix(changes, size, sequences):
-    planned = (synthetic.case(**changes),)
-
-    model = blocks.models(Book(evaluation=synthetic.evaluation((), planned=planned)))[0]
+    book = Book(evaluation=synthetic.evaluation((), planned=(synthetic.case(**changes),)))
+    (model,) = blocks.models(book)
 
     assert (model.input, model.sequences) == (size, sequences)

@@ -35,7 +35,8 @@ LOST_FROM = 0.05  # of ideal scaling: a smaller loss is no cause worth a word
 FASTER_FROM = 0.01  # of another option: less is none
 OTHERS = ("printed", "cited")  # grounds of figures that nobody clocked
 PLACE = attrgetter("nodes", "devices", "setting.batch_per_device")  # of an answer
-DRAWN = ("within", "crossing", "between", "data", "allreduce")  # losses with a name of their own
+STAGES = ("within", "crossing", "between")
+DRAWN = (*STAGES, "data", "allreduce")  # losses with a name of their own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,7 @@ class BoardRow:
     why: Rendered | None = None  # it is not ranked
     ahead: bool = False
     cause: Rendered | None = None
-    scripts: int = 1  # of the same conditions, of which it is the best
+    script: Rendered | None = None  # where there are several of the same conditions
     marks: tuple[Rendered, ...] = ()
     efficiency: Number | None = None  # None: without a base, or its own
     curve: tuple[tuple[int, float, bool, str], ...] = ()  # devices, efficiency, whether it or its base is weak, case
@@ -67,8 +68,7 @@ class BoardRow:
         """Its text in the order of `CELLS`, the same in every form."""
         nothing = words.same(NOTHING)
         why = words("board.unranked", why_text=self.why) if self.why and self.summary else self.why
-        best = words("board.best_of", n=numbers.count(self.scripts)) if self.scripts > 1 else None
-        said = [each for each in (why or self.cause, best, *self.marks[:1]) if each]  # its receipt has all
+        said = [each for each in (why or self.cause, self.script, *self.marks[:1]) if each]  # its receipt has all
         notes = replace(words.listed(said), separators=answers.SEVERAL) if said else nothing
         if self.summary is None:
             return (self.name, *[nothing] * 4, notes)
@@ -265,7 +265,10 @@ class _Maker:
         rows = [row for candidate in of for row in self._rows(answer, candidate, of[candidate], alike)]
         rows.sort(key=lambda of: -speed(row) if (row := of.summary) and row.trained != "did_not_train" else 0.0)
         asked = {*of} | self.asked[compared.work_of(answer.setting)]
-        absent = [gap for gap in answer.missing if gap.candidate in asked and gap.candidate not in of]
+        for gap in answer.missing:
+            if gap.candidate in asked and gap.candidate not in of:
+                name = options.candidate_name(gap.candidate, answer.scope, self.words)
+                rows.append(BoardRow(name=name, framework=gap.candidate.framework, why=self._absent(gap, answer)))
         needed, sure = answers.reason_beside(answer, self.words), answers.caution(answer, self.words)
         beside = [each for each in (needed, sure) if each]
         return BoardTable(
@@ -273,17 +276,7 @@ class _Maker:
             setting=options.apart([self._setting(answer.setting, settings), *self._machine(every)], self.words),
             sentence=answers.sentence(answer, self.words),
             beside=self.words.sentences(beside) if beside else None,
-            rows=(
-                *rows,
-                *(
-                    BoardRow(
-                        name=options.candidate_name(gap.candidate, answer.scope, self.words),
-                        framework=gap.candidate.framework,
-                        why=self._absent(gap, answer),
-                    )
-                    for gap in absent
-                ),
-            ),
+            rows=tuple(rows),
         )
 
     def _absent(self, gap: Missing, answer: Answer) -> Rendered:
@@ -302,7 +295,9 @@ class _Maker:
         best = next(row for row in own if row.case.series_batch == first.case.series_batch)
         setting = compared.setting_of(first.case, answer.scope)
         same = {row.case.recipe for row in own if compared.setting_of(row.case, answer.scope) == setting}
-        row = replace(self._row(answer, first, name), scripts=len(same))
+        row = self._row(answer, first, name)
+        if len(same) > 1:
+            row = replace(row, script=self.words("board.one_of", script=first.case.recipe, n=numbers.count(len(same))))
         like = (each for each in alike if each is not answer and not each.withheld)
         for each in like if row.why else ():  # where it stands among those of its own conditions
             if any(entry.summary is first for entry in each.ranked[1:]):
@@ -389,7 +384,8 @@ class _Maker:
         card = None if self.book.huge else names.anchor("why", f"{case.model} {case.framework}")
         if share >= LOST_FROM:
             what = words(f"why.key_{key if key in DRAWN else 'rest'}")
-            return words("board.cause", share=numbers.percent(share).to(card), what_text=what)
+            of = "cause" if key in STAGES else "cause_of_step"
+            return words(f"board.{of}", share=numbers.percent(share).to(card), what_text=what)
         lost = numbers.percent(1 - ladder.left).to(card)
         return words("board.cause_of_parts", share=lost) if 1 - ladder.left >= LOST_FROM else None
 
@@ -449,9 +445,8 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
     tested = [table for table in shown if len(table.answer.ranked) > 1]
     if busy and len(busy) >= BUSY_FROM * len(left):
         others = [each.others for run in left for each in run.findings if isinstance(each, BusyMachine)]
-        counts = {"n": numbers.count(len(busy)), "all": numbers.count(len(left))}
         taken = {"share": numbers.least_and_most(others, numbers.percent)} if others else {}
-        said = words("board.busy" if others else "board.slowed", **counts, **taken)
+        said = words("board.busy" if others else "board.slowed", **_of(len(busy), len(left)), **taken)
         told = [table.sentence for table in tested if table.answer.known == "ahead"]
         still = words.sentences(told[:2]) if told else words("board.busy_nothing")
         profile, ours = book.evaluation.profile, any(run.origin == "measured" for run in busy)
@@ -472,6 +467,9 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
     at = words.listed(words("board.at_places", n=numbers.count(n), scale=scale) for scale, n in places.items())
     beside = [words("board.most_shared", scales=at)] * (len(places) > 1)
     beside += [words("board.not_compared", n=numbers.count(len(sheets) - len(tested)))] * (len(sheets) > len(tested))
+    ordered = {answer.setting for answer in book.answers if answer.ranked[1:]}
+    if hidden := ordered - {table.answer.setting for sheet in sheets for table in sheet.tables}:
+        beside.append(words("board.in_chapters", n=numbers.count(len(hidden))))
     return _of_several(tested, words), words.sentences(beside) if beside else None, None
 
 
@@ -509,11 +507,15 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     whys = {table.answer.why for table in tables}
     if decided:
         key = "board.decided_all" if decided == len(tables) else "board.decided"
-        return words.pick(key, {"n": numbers.count(decided), "all": all_, "parts_text": parts})
+        return words.pick(key, {**_of(decided, len(tables)), "parts_text": parts})
     if len(whys) == 1 and (why := whys.pop()) and why != "scatter":
         rows = [summary for table in tables for summary in table.answer.compared]
         return words("board.none_decided_because", all=all_, why_text=answers.why(why, rows, words), parts_text=parts)
     return words("board.none_decided", all=all_, parts_text=parts)
+
+
+def _of(n: int, all_: int) -> dict[str, object]:
+    return {"n": numbers.count(n), "all": numbers.count(all_)}
 
 
 def _chips(
@@ -535,28 +537,22 @@ def _chips(
         yield Chip(text=words(f"values.trained.{trained[0]}"), good=trained[0] == "trained")
     elif trained:
         told = [row.trained == "trained" for row in rows if row.origin not in PUBLISHED]
-        counted = {"n": numbers.count(sum(told)), "all": numbers.count(len(told))}
-        yield Chip(text=words("board.trained_some", **counted), good=False)
+        yield Chip(text=words("board.trained_some", **_of(sum(told), len(told))), good=False)
     if cited:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
-        counted = {"n": numbers.count(len(cited)), "all": numbers.count(len(rows))}
-        yield Chip(text=words(f"board.chip_{kind}", **counted), good=False)
+        yield Chip(text=words(f"board.chip_{kind}", **_of(len(cited), len(rows))), good=False)
     if total["runs_sampled"]:
-        busy = total["runs_disturbed"]
-        counted = {"n": numbers.count(busy), "all": numbers.count(total["runs_sampled"])}
+        busy, counted = total["runs_disturbed"], _of(total["runs_disturbed"], total["runs_sampled"])
         yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
     clocked, unseen = [row for row in rows if row.grounds not in OTHERS], total["runs_made"] - total["runs_sampled"]
     if unseen and any(row.origin == "measured" for row in rows):
-        counted = {"n": numbers.count(unseen), "all": numbers.count(total["runs_made"])}
-        yield Chip(text=words("board.unwatched", **counted), good=False)
+        yield Chip(text=words("board.unwatched", **_of(unseen, total["runs_made"])), good=False)
     if clocked and any(len({row.framework for row in table.rows if row.summary}) > 1 for table in tables):
         known = book.evaluation
         proven = sum(has_receipt(row, known.commands, known.receipts) for row in clocked)
-        counted = {"n": numbers.count(proven), "all": numbers.count(len(clocked))}
         key = "board.same" if proven == len(clocked) else "board.same_some" if proven else "board.same_none"
-        yield Chip(text=words.pick(key, counted), good=proven == len(clocked))
+        yield Chip(text=words.pick(key, _of(proven, len(clocked))), good=proven == len(clocked))
     if shared := sum(shares_cores(row.case) for row in rows):
-        counted = {"n": numbers.count(shared), "all": numbers.count(len(rows))}
-        yield Chip(text=words("board.shared", **counted), good=False)
+        yield Chip(text=words("board.shared", **_of(shared, len(rows))), good=False)
     if book.evaluation.recorded_elsewhere:
         yield Chip(text=words("board.elsewhere"), good=True)

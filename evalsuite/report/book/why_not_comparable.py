@@ -1,6 +1,6 @@
 """Why two results may not be compared, in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from evalsuite.report.text import names
 from evalsuite.report.text.options import value_of
@@ -90,10 +90,8 @@ def _unstated(obstacle: Obstacle, words: Words) -> Text:
     return words("unlike.inexact") if exact else words("unlike.unstated", name_text=name(obstacle, words))
 
 
-def weightiest(obstacles: Sequence[Obstacle], n: int = 2) -> Sequence[Obstacle]:
+def briefly(obstacles: Iterable[Obstacle], words: Words) -> Rendered:
     """What alone bars a value from any rank before what it is merely set apart by."""
-    return sorted(obstacles, key=lambda each: BY_NAME.index(each.key) if each.key in BY_NAME else len(BY_NAME))[:n]
-
-
-def briefly(obstacles: Sequence[Obstacle], words: Words) -> Rendered:
-    return words.listed(brief(each, words) for each in weightiest(obstacles))
+    ranks = {key: place for place, key in enumerate(BY_NAME)}
+    first = sorted(obstacles, key=lambda each: ranks.get(each.key, len(ranks)))[:2]
+    return words.listed(brief(each, words) for each in first)

@@ -8,14 +8,13 @@ from evalsuite.core.model import by_key
 from evalsuite.report.book import heading
 from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.blocks import Model
-from evalsuite.report.book.board import DRAWN, LOST_FROM, shares_cores
+from evalsuite.report.book.board import DRAWN, LOST_FROM, STAGES, shares_cores
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.judge.breaks import Ladder, stage
 
-STAGES = ("within", "crossing", "between")
 BUSY = ("gpu", "job_cpu", "cpu")  # what computes, as it was sampled
 NETWORK = ("network_send", "network_receive")
 FULL_FROM, MORE_THAN_ALL = 90.0, 110.0  # % of the cores
@@ -47,16 +46,19 @@ def cards(book: Book, model: Model, words: Words) -> list[Mapping[str, Any]]:
             "id": names.anchor("why", f"{model.name} {name}"),
             "title": names.framework(name),
             "rows": rows[name],
-            "said": [*losses((row["ladder"] for row in rows[name]), words), *_of_worst(rows[name], words)],
+            "said": [*losses((row["ladder"] for row in rows[name]), words), *_reasons(rows[name], words)],
         }
         for name in book.frameworks
         if name in rows
     ]
 
 
-def _of_worst(rows: Sequence[Mapping[str, Any]], words: Words) -> Iterator[Rendered]:
-    if said := reason(rows[0]["ladder"], words):
-        yield words("models.option", name_text=rows[0]["setting"], value=said) if rows[1:] else said
+def _reasons(rows: Sequence[Mapping[str, Any]], words: Words) -> Iterator[Rendered]:
+    """Of each setting, the worst first: a reader comes from any. What holds of several is said once."""
+    known = [(row["setting"], said) for row in rows if (said := reason(row["ladder"], words))]
+    for of in by_key((said.plain(words.languages[0]), (setting, said)) for setting, said in known).values():
+        name, said = options.apart((setting for setting, _ in of), words, SEVERAL), of[0][1]
+        yield words("models.option", name_text=name, value=said) if len(of) < len(rows) else said
 
 
 def reason(ladder: Ladder, words: Words) -> Rendered | None:
