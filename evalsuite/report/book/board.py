@@ -314,7 +314,8 @@ class _Maker:
         if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
             return [row]
         other = self._row(answer, best, name)
-        other = replace(other, why=other.why or self.words("board.script"))
+        many = numbers.count(len({row.case.recipe for row in own}))
+        other = replace(other, why=other.why or self.words("board.one_of", script=best.case.recipe, n=many))
         return [row, replace(other, name=self.words("board.option", name_text=name, option_text=other.why))]
 
     def _setting(self, setting: Conditions, others: Sequence[Conditions]) -> Rendered:
