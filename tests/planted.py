@@ -81,7 +81,7 @@ def plant(runs, commands, variables):
 def _steps():
     """Steps whose every line tells a secret behind what is read of it."""
     found = runfolders.steps()
-    return replace(found, lines=[f"{line}\tlogger token={WORD} {ADDRESS}" for line in found.lines])
+    return replace(found, lines=[f"{line}\tlogger token={WORD} {ADDRESS} \0\x07\udce9" for line in found.lines])
 
 
 def _plant_command(folder: RunFolder, commands, variables):

@@ -104,7 +104,7 @@ def fill(
 
 
 def write_log(folder: RunFolder, host: str, log: Printed) -> None:
-    pieces = [f"{line}\n".encode() for line in log.lines]
+    pieces = [f"{line}\n".encode("utf-8", "surrogateescape") for line in log.lines]
     folder.log_path(host, log.rank).write_bytes(b"".join(pieces))
     rows, end = ["end_byte,at_s"], 0
     for piece, at_s in zip(pieces, log.arrivals_s, strict=True):
