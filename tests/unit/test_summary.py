@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from evalsuite.core.findings import BusyMachine, ShortWindow, SteepDrift, TooShortWindow
-from evalsuite.core.model import Unmeasured
+from evalsuite.core.model import Unmeasured, Utilisation
 from evalsuite.results.compare import decisions
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.measure.summary import summaries, summary
@@ -71,6 +71,10 @@ def test_the_value_comes_from_the_runs_that_had_the_machine_for_themselves(busy,
     assert (found.items_per_s.value, found.n, found.disturbed) == (value, n, disturbed)
     assert sum(run.counts or run.set_aside for run in found.measurements) == 5
     assert beside([45.0, 101.0], (0,)).items_per_s.value == 101.0  # one run was planned, and made again
+    cpu = Utilisation(resource="cpu", unit="%", mean=90.0, p5=80.0, p95=100.0, samples=9, coverage=1.0)
+    unseen = beside([101.0, 99.0, 60.0], ()).measurements  # too few readings: nobody knows who was quiet
+    made = [replace(run, utilisation=(cpu,) * (k == 2), findings=(BUSY,) * (k == 2)) for k, run in enumerate(unseen)]
+    assert summary(CASE, made).n == 3
 
 
 @pytest.mark.parametrize("busy", [(), (1,), (0, 1, 2, 3, 4)])

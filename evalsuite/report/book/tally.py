@@ -20,7 +20,7 @@ def tally(book: Book) -> dict[str, Any]:
     runnable = [case.id for case in book.planned if case.id not in skipped]
     made, least = {run.run.id for run in book.measurements}, book.evaluation.repeats if book.evaluation.campaigns else 0
     told = ((run, {use.resource for use in run.utilisation}) for run in book.measurements)
-    sampled = [run for run, of in told if run.disturbed or run.probe_s is not None or "cpu" in of]  # others would show
+    sampled = [run for run, of in told if run.disturbed or "cpu" in of]  # others would show
     taken = [each for each in book.findings if isinstance(each, RunTakenAway)]
     gone = sorted({place for each in taken for place in (each.where, *each.also)} - made)
     here = Counter(run.rpartition("/r")[0] for run in (*made, *gone))

@@ -56,7 +56,8 @@ def _with_ticks(interval: Interval, valid: Sequence[Measurement]) -> Interval:
 def _left_alone(runs: Sequence[Measurement]) -> tuple[Measurement, ...]:
     """The value comes from the runs that had the machine for themselves, where there are two, or they are half of all:
     by its state, and never by their values."""
-    quiet = sum(run.counts and not run.disturbed for run in runs)
+    watched = [run for run in runs if any(use.resource == "cpu" for use in run.utilisation)] or runs
+    quiet = sum(run.counts and not run.disturbed for run in watched)
     if quiet < min(2, sum(run.counts for run in runs) / 2):
         return tuple(runs)
     aside = (findings.SetAside(quiet=quiet, where=run.run.id) if run.counts and run.disturbed else None for run in runs)
