@@ -13,7 +13,7 @@ def main() -> int:
     finally:
         try:
             print(end="", flush=True)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # closed, by an adapter even
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python tries again
             if not isinstance(error, BrokenPipeError):
                 sys.exit(3)

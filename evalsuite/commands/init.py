@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     name = re.sub(r"[^A-Za-z0-9.+-]+", "-", name).strip("-.+")[:36] or "own"
     name = f"my-{name}" if registry.framework(name) in registry.discover() else name
     file: Path = arguments.out or Path(f"{name}.toml")
-    mark, _, written = (files.text(file) or "").partition("\n")
+    files.try_place(file)
+    mark, _, written = (files.read_text(file) if file.exists() else "").partition("\n")
     if file.exists() and mark != _mark(written):
         raise EvalsuiteError.of("commands.init_exists", path=file)
     python, words[0] = _environment(words[0], file)

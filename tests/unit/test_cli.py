@@ -1,3 +1,4 @@
+import os
 import re
 import signal
 import subprocess
@@ -29,6 +30,22 @@ def test_the_contracts_list_every_command(page):
     listed = {name for row in rows for name in re.findall(r"`([\w-]+)`", row.split("|")[1])}
 
     assert listed == set(cli.COMMANDS)
+
+
+OWN = ["init", "-o", "own.toml", "--batch-per-device", "8", "--", "python"]
+CLOSES = ["plan", "--adapters", "closes.py"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [(OWN, Exit.USAGE, "own.toml: it is not a file"), (CLOSES, Exit.NOTHING_MEASURED, "no ADAPTER")],
+)
+def test_what_is_no_file_and_an_adapter_that_closes_the_output_end_in_words(words, code, said, tmp_path):
+    os.mkfifo(tmp_path / "own.toml")
+    (tmp_path / "closes.py").write_text("import sys\nsys.stdout.close()\n")
+    line = [sys.executable, "-m", "evalsuite", *words]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (code, True, False)
 
 
 def test_help_of_any_command_imports_its_arguments_alone():
