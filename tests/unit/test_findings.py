@@ -131,7 +131,7 @@ def test_every_rule_has_a_test_that_asks_for_it_and_its_chinese_holds_no_english
     assert {rule.__name__, rule.name, rule.code, *numbered} & TESTED, f"no test asks for {rule.__name__}"
 
     said = told.sentence(example(rule), SPOKEN).plain("zh")
-    assert set(re.findall(r"[A-Za-z]+", said)) <= LATIN, said
+    assert set(re.findall(r"[A-Za-z]+", re.sub("`.+?`", "", said))) <= LATIN, said  # but for commands
 
 
 def test_a_finding_says_what_it_costs_unless_it_is_only_noted():
