@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Literal
 
@@ -242,7 +242,8 @@ def believed(facts: Iterable[Fact]) -> dict[str, Fact]:
 def of_runs(runs: Iterable[Measurement], *, meant: bool = False) -> dict[str, tuple[Fact, ...]]:
     """What counts for all *runs* of a case; several where they differ, none where one run does not state it; *meant*:
     also a word that leaves open which of a few it means."""
-    each, facts, open_words = [of_measurement(run) for run in runs], {}, rules().meanings if meant else ()
+    each = [known for known, _ in groupby(map(of_measurement, runs))]
+    facts, open_words = {}, rules().meanings if meant else ()
     for rule in rules().fact:
         values = [known.get(rule.key) for known in each]
         ambiguous = {*rule.ambiguous}.difference(open_words)

@@ -1,7 +1,8 @@
 """D04: runs that are no repeats of their own: copies of another, parts of one training, values without any scatter."""
 
+import functools
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from decimal import Decimal
@@ -63,16 +64,24 @@ def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Of one case they are ranks or files of one training, and of several on one machine neighbours."""
     findings: dict[int, Finding] = {}
     running: list[tuple[float, int]] = []
+    cases, machines = (_numbered(each) for each in ([of.run.case for of in runs], [of.environment for of in runs]))
     for begin, end, place in _spans(runs):
         run, running = runs[place], [each for each in running if each[0] > begin]
-        for other, beside in ((other, runs[other]) for _, other in running):
-            elsewhere = _apart(run.hosts, beside.hosts) or run.environment != beside.environment
-            if run.run.case == beside.run.case and not elsewhere:
-                findings[place] = rules.AtOnce(first=beside.run.id)
-            elif not elsewhere and (run.environment or run.hosts):
+        for _, other in running:
+            if machines[other] != machines[place] or _apart(run.hosts, runs[other].hosts):
+                continue
+            if cases[other] == cases[place]:
+                findings[place] = rules.AtOnce(first=runs[other].run.id)
+            elif (run.environment or run.hosts) and not (place in findings and other in findings):
                 findings |= {each: rules.SideBySide(evaluations=1) for each in (place, other) if each not in findings}
         running += [(end, place)] if not isinstance(findings.get(place), rules.AtOnce) else []
     return findings
+
+
+def _numbered(values: Iterable[object]) -> list[int]:
+    """Equal ones have one number: comparing whole cases, each with each, takes a tenth of a report."""
+    known: dict[object, int] = {}
+    return [known.setdefault(each, len(known)) for each in values]
 
 
 def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
@@ -99,14 +108,14 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         if run.origin in OWN_LOGS:
             of_length = {len(each): each for each in series if len(each) >= rules.SameFigures.fewest and min(each) > 0}
             own += [(place, each) for each in of_length.values()]
-    cases = [runs[place].run.case for place, _ in own]
-    alike = by_key(((case.model, case.scale, len(each[1])), each) for case, each in zip(cases, own, strict=True))
-    findings, rule = dict[int, Finding](), rules.Reshaped
+    cases, findings, rule = [run.run.case for run in runs], dict[int, Finding](), rules.Reshaped
+    alike = by_key(((cases[each[0]].model, cases[each[0]].scale, len(each[1])), each) for each in own)
+    numbers = _numbered(cases)
     for group in (each for each in alike.values() if len(each) > 1):
         likest = likest_before([seconds for _, seconds in group])
         for (place, seconds), (like, groups, near) in zip(group[1:], likest, strict=True):
-            first, case = group[like if groups >= rule.groups else int(near.argmax())][0], runs[place].run.case
-            own_case = [float(r) for (other, _), r in zip(group, near, strict=False) if runs[other].run.case == case]
+            first = group[like if groups >= rule.groups else int(near.argmax())][0]
+            own_case = near[[numbers[other] == numbers[place] for other, _ in group[: len(near)]]].tolist()
             follows = len(own_case) > 1 and statistics.fmean(own_case) > rule.together
             if (groups >= rule.groups or follows or near.max() > rule.correlation) and first != place:
                 findings[place] = rule(first=runs[first].run.id, steps=len(seconds))
@@ -116,20 +125,26 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
 def _same_times(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Step times of another run: in a row, or more of them than chance gives, in whatever order."""
     findings, asked = dict[int, Finding](), rules.SameFigures
-    earlier: dict[object, list[tuple[int, set[tuple[float, ...]], set[float]]]] = {}
+    earlier: dict[object, list[tuple[int, tuple[float, ...], set[float], set[float]]]] = {}
+    rows = functools.cache(_rows)
     for place, run in enumerate(runs):
-        of, length = run.throughput.counted if run.throughput and run.origin in OWN_LOGS else None, asked.fewest
+        of = run.throughput.counted if run.throughput and run.origin in OWN_LOGS else None
         seconds = (*of.before_s, *of.seconds, *of.after_s) if of else ()
-        each = (seconds[at : at + length] for at in range(len(seconds) - length + 1))
-        rows = {row for row in each if len({*row}) >= FEWEST_VALUES}
-        values = {float(f"{value:.6g}") for value in ((run.printed_each or seconds) if of else ())}
+        exact, values = {*seconds}, {float(f"{value:.6g}") for value in ((run.printed_each or seconds) if of else ())}
         known = earlier.setdefault((run.run.case.model, run.run.case.scale), [])
-        for other, other_rows, theirs in known[-MOST_BEFORE:]:
-            shared = len(values & theirs)
-            if rows & other_rows or (shared >= length and chance_of_equals(values, theirs) < asked.chance):
+        for other, their_seconds, theirs_exact, theirs in known[-MOST_BEFORE:]:
+            shared, row = len(values & theirs), len(exact & theirs_exact) >= FEWEST_VALUES  # which a row has at least
+            in_a_row = row and not rows(seconds).isdisjoint(rows(their_seconds))
+            if in_a_row or (shared >= asked.fewest and chance_of_equals(values, theirs) < asked.chance):
                 findings.setdefault(place, asked(first=runs[other].run.id, steps=shared))
-        known.append((place, rows, values))
+        known.append((place, seconds, exact, values))
     return findings
+
+
+def _rows(seconds: tuple[float, ...]) -> set[tuple[float, ...]]:
+    length = rules.SameFigures.fewest
+    each = (seconds[at : at + length] for at in range(len(seconds) - length + 1))
+    return {row for row in each if len({*row}) >= FEWEST_VALUES}
 
 
 def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
