@@ -225,11 +225,12 @@ def _next_step(shown: Board, evaluation: Evaluation, store: Store, arguments: ar
     """Who reads the page, and what is typed next."""
     out = shlex.quote(str(arguments.out))
     if not valid(evaluation.summaries):
-        own = all(folder.command().imported for folder in store.finished())
-        return say("report.next_imported", out=out) if own else say("report.next_failed", out=out)
+        brought = all(run.origin != "measured" for row in evaluation.summaries for run in row.measurements)
+        return say("report.next_imported" if brought else "report.next_failed", out=out)
     if shown.again:
-        typed = shlex.join(["evalsuite", *getattr(arguments, "typed", ())])
-        return say("report.next_again", out=out, command=typed if " compare" in typed[:18] else shown.again)
+        typed = getattr(arguments, "typed", ())
+        again = shlex.join(["evalsuite", *typed]) if [*typed[:1]] == ["compare"] else shown.again
+        return say("report.next_again", out=out, command=again)
     runs = shlex.join(word for root in store.roots for word in ("--runs", os.path.relpath(root)))
     return say("report.next_read", out=out, command=f"evalsuite audit {out} {runs}")
 

@@ -227,3 +227,18 @@ def test_an_imported_log_is_for_its_owner_alone(tmp_path):
     assert main(["import", str(tmp_path / "a.log"), *facts, "--runs", str(tmp_path / "runs")]) == Exit.DONE
 
     assert [stat.S_IMODE(log.stat().st_mode) for log in tmp_path.glob("runs/*/r0/log.*.txt")] == [0o600]
+
+
+@pytest.mark.parametrize(("lost", "cure"), [(False, "import LOGS --runs NEW"), (True, "--redo failed")])
+def test_a_report_without_a_value_names_the_next_step_that_there_is_and_ends_so_with_a_damaged_run(
+    lost, cure, tmp_path, capsys
+):
+    (tmp_path / "a.log").write_text("loss 3\n")
+    facts = [f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32", "precision=fp32")]
+    runs = ["--runs", str(tmp_path / "runs")]
+    main(["import", str(tmp_path / "a.log"), *facts, *runs])
+    for file in tmp_path.glob("runs/*/r0/command.json") if lost else ():
+        file.unlink()
+
+    assert main(["report", *runs, "--out", str(tmp_path / "out")]) == Exit.NOTHING_MEASURED
+    assert cure in capsys.readouterr().err
