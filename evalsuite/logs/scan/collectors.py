@@ -76,9 +76,8 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
             for match in _spelling().finditer(line):
                 kind, name = next(pair for pair in match.groupdict().items() if pair[1] is not None)
                 kind = "total" if match["product"] and kind in _PARTLY else kind
-                kind = (
-                    "per_device" if kind in ("bare", "train") and _fact("each").match(line, match.end()) else kind
-                )  # 8/GPU
+                if kind in ("bare", "train") and _fact("each").match(line, match.end()):  # 8/GPU
+                    kind = "per_device"
                 variable = name.isupper() and kind != "devices" and b"=" in match[0]  # MICRO_BATCH_SIZE=4, of a shell
                 tested = (line[:1].isspace() or line[:1] == b"[") and _is_of_evaluation(lines, at)
                 if not (variable or tested or kind in untold or (cut and match.end() == len(line))):

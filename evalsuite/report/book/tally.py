@@ -8,6 +8,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import WORST_FIRST, run_state
 from evalsuite.report.text import numbers
 from evalsuite.report.text.words import Text, Words
+from evalsuite.results.measure.summary import is_watched
 
 
 def tally(book: Book) -> dict[str, Any]:
@@ -19,8 +20,7 @@ def tally(book: Book) -> dict[str, Any]:
         raise ValueError("two summaries of one case id: a count would be impossible")
     runnable = [case.id for case in book.planned if case.id not in skipped]
     made, least = {run.run.id for run in book.measurements}, book.evaluation.repeats if book.evaluation.campaigns else 0
-    told = ((run, {use.resource for use in run.utilisation}) for run in book.measurements)
-    sampled = [run for run, of in told if run.disturbed or "cpu" in of]  # others would show
+    sampled = [run for run in book.measurements if run.disturbed or is_watched(run)]  # others would show
     taken = [each for each in book.findings if isinstance(each, RunTakenAway)]
     gone = sorted({place for each in taken for place in (each.where, *each.also)} - made)
     here = Counter(run.rpartition("/r")[0] for run in (*made, *gone))

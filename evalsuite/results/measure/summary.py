@@ -53,10 +53,15 @@ def _with_ticks(interval: Interval, valid: Sequence[Measurement]) -> Interval:
     return replace(interval, low=low, high=high)
 
 
+def is_watched(run: Measurement) -> bool:
+    """Whether readings of its window tell what others took of the CPU."""
+    return any(use.resource == "cpu" for use in run.utilisation)
+
+
 def _left_alone(runs: Sequence[Measurement]) -> tuple[Measurement, ...]:
     """The value comes from the runs that had the machine for themselves, where there are two, or they are half of all:
     by its state, and never by their values."""
-    watched = [run for run in runs if any(use.resource == "cpu" for use in run.utilisation)] or runs
+    watched = [run for run in runs if is_watched(run)] or runs
     quiet = sum(run.counts and not run.disturbed for run in watched)
     if quiet < min(2, sum(run.counts for run in runs) / 2):
         return tuple(runs)
