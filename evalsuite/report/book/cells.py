@@ -3,9 +3,8 @@
 An empty cell is a defect (docs/reading-a-report.md). What all values of a table share is printed once above it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from evalsuite.core.model import Case, Interval, Summary
 from evalsuite.report.book.book import Book
@@ -88,28 +87,6 @@ def of_all(cells: Iterable[Cell]) -> OfAll:
         marks=tuple(mark for mark in MARKS if all(mark in cell.marks for cell in valued)),
         n=counts.pop() if len(counts) == 1 else None,
     )
-
-
-Row = TypeVar("Row")  # a dataclass
-
-
-def lift_shared(rows: Iterable[Row]) -> tuple[tuple[Row, ...], OfAll]:
-    """*rows*, whose fields hold cells or tuples of cells, without what all these cells share; and that."""
-    given: Iterable[Any] = rows
-    values = [(row, {field.name: getattr(row, field.name) for field in fields(row)}) for row in given]
-    shared = of_all(cell for _, of_row in values for value in of_row.values() for cell in _cells(value))
-
-    def without(value: Any) -> Any:
-        return tuple(bare(cell, shared) for cell in value) if isinstance(value, tuple) else bare(value, shared)
-
-    return tuple(
-        replace(row, **{name: without(value) for name, value in of_row.items() if _cells(value)})
-        for row, of_row in values
-    ), shared
-
-
-def _cells(value: object) -> Sequence[Cell]:
-    return [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, Cell)]
 
 
 def bare(cell: Cell, shared: OfAll) -> Cell:

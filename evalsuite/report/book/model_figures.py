@@ -71,7 +71,7 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
         return (_setting(case, sizes), *(int(case.option(name, "0")) for name in sizes), *names.case_order(case))
 
     told = distinctions([_without(case, sizes) for case in cases])
-    rows = (
+    rows = [
         FiguresRow(
             case=case,
             notes=told[_without(case, sizes).id],
@@ -80,9 +80,10 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
             values=tuple(column.number(values.get(case.id, {})) for column in used),
         )
         for case in sorted(cases, key=order)
-    )
-    bare_rows, shared = cells.lift_shared(rows)
-    return FiguresTable(sizes=sizes, columns=used, rows=bare_rows, of_all=shared)
+    ]
+    shared = cells.of_all(row.throughput for row in rows)
+    shown = tuple(replace(row, throughput=cells.bare(row.throughput, shared)) for row in rows)
+    return FiguresTable(sizes=sizes, columns=used, rows=shown, of_all=shared)
 
 
 def _without(case: Case, sizes: Sequence[str]) -> Case:

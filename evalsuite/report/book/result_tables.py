@@ -76,8 +76,9 @@ class ResultsTable:
         return self._grid(cells.speedup_cell)
 
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
-        rows = self._rows(cell_of)
-        shown, shared = cells.lift_shared(_with_leaders(row, self.scales) if ranked else row for row in rows)
+        rows = [_with_leaders(row, self.scales) if ranked else row for row in self._rows(cell_of)]
+        shared = cells.of_all(cell for row in rows for cell in row.cells)
+        shown = (replace(row, cells=tuple(cells.bare(cell, shared) for cell in row.cells)) for row in rows)
         groups = groupby(shown, key=lambda row: (row.block.id, row.column.example.xla))
         return Grid(groups=tuple(tuple(same) for _, same in groups), marks=shared.marks, n=shared.n)
 

@@ -8,7 +8,6 @@ from typing import Any
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
 from evalsuite.core.model import UNKNOWN, Case
-from evalsuite.report.text import names
 
 ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
@@ -133,10 +132,6 @@ def case_order(case: Case) -> tuple[Any, ...]:
     )
 
 
-def day(stamp: str) -> str:
-    return names.visible(stamp.partition("T")[0])
-
-
 def minute(stamp: str) -> str:
     zone = " UTC" * stamp.endswith(("Z", "+00:00"))
-    return names.visible(stamp[:16].replace("T", " ") + zone)
+    return visible(stamp[:16].replace("T", " ") + zone)

@@ -27,10 +27,6 @@ class Period:
         return f"{begin}–{self.last:{MINUTE}}" if self.first.date() == self.last.date() else f"{begin} – {end}"
 
     @property
-    def days(self) -> str:
-        return " – ".join(dict.fromkeys(f"{moment:{DAY}}" for moment in (self.first, self.last)))
-
-    @property
     def zone(self) -> str:
         offset = self.first.utcoffset() or timedelta()
         minutes = abs(round(offset.total_seconds() / 60))

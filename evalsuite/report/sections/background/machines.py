@@ -32,7 +32,7 @@ def machines(book: Book) -> Mapping[str, Any]:
     links = ((label, ANSI.sub("", host.topology or "")) for label, host in zip(labels, hosts, strict=True))
     return {
         "labels": labels,
-        "hosts": [names.visible(host.host) for host in hosts],
+        "heads": [" · ".join(filter(None, pair)) for pair in zip(labels, (names.visible(of.host) for of in hosts), strict=True)],
         "facts": {key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
         "topologies": [(label, text) for label, text in links if "GPU0" in text],
     }
