@@ -29,10 +29,11 @@ def machines(book: Book) -> Mapping[str, Any]:
         for key, read in FIELDS.items()
     }
     needed = COMMUNICATION if any(host.gpus for host in hosts) else ()
+    heads = zip(labels, (names.visible(host.host) for host in hosts), strict=True)
     links = ((label, ANSI.sub("", host.topology or "")) for label, host in zip(labels, hosts, strict=True))
     return {
         "labels": labels,
-        "heads": [" · ".join(filter(None, pair)) for pair in zip(labels, (names.visible(of.host) for of in hosts), strict=True)],
+        "heads": [" · ".join(filter(None, pair)) for pair in heads],
         "facts": {key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
         "topologies": [(label, text) for label, text in links if "GPU0" in text],
     }
