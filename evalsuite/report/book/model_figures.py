@@ -82,8 +82,8 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
         for case in sorted(cases, key=order)
     ]
     shared = cells.of_all(row.throughput for row in rows)
-    shown = tuple(replace(row, throughput=cells.bare(row.throughput, shared)) for row in rows)
-    return FiguresTable(sizes=sizes, columns=used, rows=shown, of_all=shared)
+    bare = tuple(replace(row, throughput=cells.bare(row.throughput, shared)) for row in rows)
+    return FiguresTable(sizes=sizes, columns=used, rows=bare, of_all=shared)
 
 
 def _without(case: Case, sizes: Sequence[str]) -> Case:

@@ -132,6 +132,10 @@ def case_order(case: Case) -> tuple[Any, ...]:
     )
 
 
+def day(stamp: str) -> str:
+    return visible(stamp.partition("T")[0])
+
+
 def minute(stamp: str) -> str:
     zone = " UTC" * stamp.endswith(("Z", "+00:00"))
     return visible(stamp[:16].replace("T", " ") + zone)

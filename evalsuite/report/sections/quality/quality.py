@@ -5,7 +5,6 @@ from functools import partial
 
 from evalsuite.core.model import by_key
 from evalsuite.report.book import states
-from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
@@ -20,9 +19,13 @@ COUNTED = (*OF_CASES, "runs_planned", "runs_made", "runs_gone", "runs_valid", "r
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    words = subject.words
-    empty = _empty_parts(subject.book)
-    shown = [part for part in PARTS if part not in empty]
+    words, book = subject.words, subject.book
+    there = {
+        "failures": any(not run.counts for run in book.measurements),
+        "attempts": bool(book.evaluation.campaigns or book.evaluation.superseded),
+        "skips": bool(book.skips),
+    }
+    shown = [part for part in PARTS if there.get(part, True)]
     yield Section(
         id="quality",
         title=words("quality.title"),
@@ -56,12 +59,3 @@ def _finding(rules: Sequence[BrokenRule], words: Words) -> Text | None:
     broken = [rule for rule in rules if rule.worst.severity != "note"]
     places = numbers.count(sum(len(rule.breaches) for rule in broken))
     return words("quality.found", n=numbers.count(len(broken)), places=places) if broken else None
-
-
-def _empty_parts(book: Book) -> list[str]:
-    shown = {
-        "failures": [run for run in book.measurements if not run.counts],
-        "attempts": book.evaluation.campaigns or book.evaluation.superseded,
-        "skips": book.skips,
-    }
-    return [part for part, skips in shown.items() if not skips]
