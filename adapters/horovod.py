@@ -29,9 +29,7 @@ BATCHES = 10  # in one printed "Iter", by default; the dialect counts on it
 
 
 def _tens(case: Case) -> str | None:
-    if case.protocol.measured_steps % BATCHES:
-        return Message("adapters.mean_of_batches", batches=BATCHES)
-    return None
+    return Message("adapters.mean_of_batches", batches=BATCHES) if case.protocol.measured_steps % BATCHES else None
 
 
 def synthetic(script: str, model: str) -> Callable[[Case], Command]:

@@ -20,9 +20,7 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
 
 
 def _no_xla(case: Case) -> str | None:
-    if case.xla:
-        return Message("adapters.mxnet_xla")
-    return None
+    return Message("adapters.mxnet_xla") if case.xla else None
 
 
 _RESNET50 = Recipe(

@@ -62,9 +62,7 @@ def _train_imagenet(case: Case) -> Command:
 
 
 def _train_imagenet_unsupported(case: Case) -> str | None:
-    if case.nodes > 1:
-        return Message("adapters.mxnet_hosts")
-    return None
+    return Message("adapters.mxnet_hosts") if case.nodes > 1 else None
 
 
 def _gluoncv(case: Case) -> Command:

@@ -56,9 +56,7 @@ def _resnet50(era: int) -> Callable[[Case], Command]:
 
 
 def _too_few_warmup(case: Case) -> str | None:
-    if case.protocol.warmup_steps < 20:
-        return Message("adapters.first_logged")
-    return None
+    return Message("adapters.first_logged") if case.protocol.warmup_steps < 20 else None
 
 
 def _bert(case: Case) -> Command:

@@ -97,9 +97,7 @@ def _bert_2020(case: Case) -> Command:
 
 
 def _bert_2020_unsupported(case: Case) -> str | None:
-    if case.device == "cpu" and case.devices_per_node > 1:
-        return Message("adapters.one_a_node")
-    return None
+    return Message("adapters.one_a_node") if case.device == "cpu" and case.devices_per_node > 1 else None
 
 
 def _paddlenlp(case: Case) -> Command:

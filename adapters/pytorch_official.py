@@ -86,9 +86,7 @@ def _data(case: Case, default: str) -> str:
 
 
 def _examples_2020_unsupported(case: Case) -> str | None:
-    if case.device == "cpu" and case.total_devices > 1:
-        return Message("adapters.torch_gpus")
-    return None
+    return Message("adapters.torch_gpus") if case.device == "cpu" and case.total_devices > 1 else None
 
 
 def _examples_2020(case: Case) -> Command:

@@ -16,8 +16,7 @@ TF_CNN = {**IMAGES, "optimiser": "sgd without momentum"}
 
 
 def _only_one_cpu(case: Case) -> str | None:
-    one_process = case.device == "cpu" and case.devices_per_node > 1
-    return Message("adapters.one_a_node") if one_process else None
+    return Message("adapters.one_a_node") if case.device == "cpu" and case.devices_per_node > 1 else None
 
 
 def _interval(case: Case) -> int:

@@ -103,9 +103,9 @@ def test_mpirun_crosses_the_nodes_of_a_job_in_images_that_know_neither_slurm_nor
 def test_jobs_of_each_number_of_nodes_start_in_turn_and_measure_the_base_once_more(four_nodes, tmp_path):
     hosts, environment = four_nodes
     (tmp_path / "spec.toml").write_text(
-        'models = ["toy"]\nscales = ["1x1", "4x1"]\nrepeats = 2\nexpected_run_s = 900\n'
+        'models = ["toy"]\nscales = ["1x1", "4x1"]\nsteps = "5+20"\nrepeats = 2\nexpected_run_s = 900\n'
     )
-    words = ("--spec", "spec.toml", "--option", "script=train.py", "--steps", "5+20", "--runs", "runs", "--go")
+    words = ("--spec", "spec.toml", "--option", "script=train.py", "--runs", "runs", "--go")
 
     text = output_of(evalsuite(hosts["ctl"], tmp_path, "submit", *TOYNET, *words, **environment))
 
