@@ -5,6 +5,7 @@ Signs are a name, an issuer's shape, what only chance writes, and credentials; n
 
 import base64
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -12,23 +13,9 @@ from evalsuite.core import paths
 from evalsuite.core.messages import Message
 
 _DATA = paths.read_data("secrets.toml")
-
-
-def _compile(parts: Sequence[str], prefixes: str = "") -> "re.Pattern[str]":
-    named, text = {**_DATA["named"], "prefixes": "|".join(map(re.escape, prefixes.split()))}, "".join(parts)
-    for _ in range(2):  # a part may name others
-        text = re.sub(r"\{([a-z]+)\}", lambda match: "".join(named[match[1]]), text)
-    return re.compile(text)
-
-
-_SIGNS = {name: _compile(parts) for name, parts in _DATA["signs"].items()}
-_SHAPES = {
-    name: ({*(of.get("stems") or of["prefixes"].lower().split())}, _compile(of["shape"], of.get("prefixes", "")))
-    for name, of in _DATA["shapes"].items()
-}
+_NAMED = {name: "".join(texts) for name, texts in _DATA["named"].items()}
 _Places = list[tuple[int, int, str]]  # start, end, name
-_STEMS = tuple({stem for stems, _ in _SHAPES.values() for stem in stems})
-_GIVES = re.compile(r"[=:\N{FULLWIDTH COLON}>%,\s\u4e00-\u9fff]")  # between a name and what is given to it
+_Lines = dict[tuple[str, str], list[tuple[int, int]]]  # name and pattern → where it is searched
 _MARK = re.compile(r"\\?\[secret: [^\]\n]{1,200}\]")
 SHORTEST = 12  # characters of what has a shape
 SHORT = 4096  # characters; longer texts rarely come twice
@@ -37,11 +24,35 @@ LONGEST_NAME = 60
 CHANGING, DISTINCT, IN_WORDS = 0.4, 0.6, 0.4
 
 
+@functools.cache
+def _sign(name: str) -> "re.Pattern[str]":
+    """The pattern of this name, or with this text, compiled at the first use."""
+    text = "".join(_DATA["signs"].get(name, name))
+    for _ in range(3):  # a part may name others
+        text = re.sub(r"\{([a-z]+)\}", lambda match: _NAMED[match[1]], text)
+    return re.compile(text)
+
+
+@functools.cache
+def _stems() -> tuple["re.Pattern[str]", dict[str, list[tuple[str, str]]]]:
+    """(Finds the longest stem at each place; stem → names and patterns of what it may be part of)."""
+    rows: dict[str, list[tuple[str, str]]] = {}
+    for name, shapes in _DATA["shapes"].items():
+        for stems, texts in shapes.items():
+            for stem in stems.replace("{prefixes}", _NAMED["prefixes"].replace("\\", "").lower()).split("|"):
+                rows.setdefault(stem, []).append((name, "".join(texts)))
+    by_letter = itertools.groupby(sorted(filter(None, rows), reverse=True), lambda stem: re.escape(stem[0]))
+    rests = {letter: "|".join(re.escape(stem[1:]) for stem in of) for letter, of in by_letter}
+    longest = "|".join(f"{letter}(?:{rest})" for letter, rest in rests.items())
+    within = {stem: [row for end in range(len(stem)) for row in rows.get(stem[: end + 1], ())] for stem in rows}
+    return re.compile(f"[{''.join(rests)}](?<=(?=({longest})).)"), {**within, "": rows[""]}
+
+
 @functools.lru_cache(maxsize=1 << 12)
 def is_secret_name(name: str) -> bool:
     """Of an option, a variable or a key: `HF_TOKEN`."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.strip("-\"' "))
-    return bool(_SIGNS["name"].search(plain)) and not _SIGNS["harmless"].search(plain.lower().replace("-", "_"))
+    return bool(_sign("name").search(plain)) and not _sign("harmless").search(plain.lower().replace("-", "_"))
 
 
 def redact(text: str) -> str:
@@ -90,7 +101,8 @@ def _is_named_secret(key: str, value: str) -> bool:
 
 def find_issued(text: str) -> int | None:
     """Where in *text* the first begins that certainly is a secret, by its shape."""
-    return min((start for start, *_ in _find_issued(_hide_marks(text))), default=None)
+    text = _hide_marks(text)
+    return min((start for start, *_ in _find_issued(text, _lines(text))), default=None)
 
 
 def mask_secrets(text: bytes) -> bytes:
@@ -106,8 +118,25 @@ def _places(text: str) -> _Places:
 
 
 def _find(text: str) -> _Places:
-    text, finders = _hide_marks(text), (_find_issued, _find_named, _find_random, _find_in_tables)
-    return _merged(place for find in finders for place in find(text))
+    text = _hide_marks(text)
+    lines = _lines(text)
+    by_lines = *_find_issued(text, lines), *_find_named(text, lines)
+    return _merged([*by_lines, *_find_random(text), *_find_in_tables(text)])
+
+
+def _lines(text: str) -> _Lines:
+    """Where each shape is searched: in lines with a stem of it, or from the first on if it may end on a later one."""
+    stems, rows = _stems()
+    found: _Lines = {row: [(0, len(text))] for row in rows[""]}
+    start = end = 0
+    for match in stems.finditer(text.replace("\u0130", "i").lower()):  # of this letter alone would become two
+        if (at := match.start()) >= end:
+            start, end = max(text.rfind("\n", 0, at), 0), text.find("\n", at) % (len(text) + 1)
+        for row in rows[match[1]]:
+            lines = found.setdefault(row, [])
+            if not lines or lines[-1][1] <= at:
+                lines.append((start, len(text) if row[0] in _DATA["over_lines"] else end))
+    return found
 
 
 def _merged(found: Iterable[tuple[int, int, str]]) -> _Places:
@@ -131,33 +160,30 @@ def _is_hidden(value: str) -> bool:
     return not value.strip("*") or value.startswith("\0")
 
 
-def _find_issued(text: str) -> Iterator[tuple[int, int, str]]:
+def _find_issued(text: str, lines: _Lines) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what certainly is a secret."""
-    lowered = text.lower()
-    held = {stem for stem in _STEMS if stem in lowered} if len(text) >= SHORTEST else ()
-    for name, (stems, shape) in _SHAPES.items() if held else ():
-        if not stems.isdisjoint(held):
-            for match in shape.finditer(text):
-                part = 0 if name == "basic" else match.lastgroup or 0  # of what is found, or all of it
-                login = name != "basic" or ":" in (_decode(match["word"]) or "")
-                if login and "\0" not in (match[part].strip("*") or "\0"):
-                    yield *match.span(part), name
-    for match in _SIGNS["address"].finditer(text) if "@" in text or "%40" in text else ():
+    for (name, shape), places in lines.items() if len(text) >= SHORTEST else ():
+        for match in (match for place in places for match in _sign(shape).finditer(text, *place) if name != "name"):
+            part = 0 if name == "basic" else match.lastgroup or 0  # of what is found, or all of it
+            login = name != "basic" or ":" in (_decode(match["word"]) or "")
+            if login and "\0" not in (match[part].strip("*") or "\0"):
+                yield *match.span(part), name
+    for match in _sign("address").finditer(text) if "@" in text or "%40" in text else ():
         user, word = match["user"], match["word"]
         if not _is_hidden(user if word is None else word) and (word is not None or len(user) >= 16):  # git@host is none
             yield match.start("user"), max(match.end("user"), match.end("word")), "credentials"
-    for match in _SIGNS["query"].finditer(text) if "=" in text else ():
+    for match in _sign("query").finditer(text) if "=" in text else ():
         if not _is_hidden(match["value"]):
             yield *match.span("value"), match["name"]
 
 
 def _find_random(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what only chance writes, and of base64 in which a secret stands."""
-    public = functools.cache(lambda: [each.span() for each in _SIGNS["public"].finditer(text)])
-    for match in _SIGNS["token"].finditer(text):
+    public = functools.cache(lambda: [each.span() for each in _sign("public").finditer(text)])
+    for match in _sign("token").finditer(text):
         whole = re.sub("[+/]", "", match[0]) if "+" in match[0] else match[0]  # no path
-        said = _decode(match[0]) if (runs := _SIGNS["mixed"].findall(whole)) else ""
-        found = any(map(_is_random, runs)) if said is None else _SIGNS["pair"].fullmatch(said) or redact(said) != said
+        said = _decode(match[0]) if (runs := _sign("mixed").findall(whole)) else ""
+        found = any(map(_is_random, runs)) if said is None else _sign("pair").fullmatch(said) or redact(said) != said
         if found and not any(start < match.end() and match.start() < end for start, end in public()):
             yield *match.span(), "random key"
 
@@ -174,28 +200,30 @@ def _decode(token: str) -> str | None:
 
 def _is_random(run: str) -> bool:
     """Whether the kinds of letters change as often as chance lets them, most are others, and few stand in words."""
-    changes, words = len(_SIGNS["change"].findall(run)), sum(map(len, _SIGNS["word"].findall(run)))
+    changes, words = len(_sign("change").findall(run)), sum(map(len, _sign("word").findall(run)))
     return changes > CHANGING * len(run) and len({*run[:24]}) > DISTINCT * len(run[:24]) and words < IN_WORDS * len(run)
 
 
-def _find_named(text: str) -> Iterator[tuple[int, int, str]]:
+def _find_named(text: str, lines: _Lines) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what is given to a secret's name, and of addresses of people."""
     if "@" in text:
-        yield from ((*match.span(), "e-mail") for match in _SIGNS["mail"].finditer(text))
-    match = _SIGNS["given"].search(text) if _GIVES.search(text) else None
-    while match:
-        before = _SIGNS["run"].search(text, max(0, match.start() - LONGEST_NAME), match.start())
+        yield from ((*match.span(), "e-mail") for match in _sign("mail").finditer(text))
+    named = ((_sign(shape), place) for (name, shape), places in lines.items() if name == "name" for place in places)
+    end = 0
+    for begin in sorted({each.start() for shape, place in named for each in shape.finditer(text, *place)}):
+        if begin < end or not (match := _sign("given").match(text, begin)):
+            continue
+        before = _sign("run").search(text, max(0, begin - LONGEST_NAME), begin)
         name, end = (before[0] if before else "") + match["name"], match.start("value")
         if _has_secret(name, match["between"], match["value"]):
-            whole = match if match["value"][0] in "\"'" else _SIGNS["rest"].match(text, match.end())
+            whole = match if match["value"][0] in "\"'" else _sign("rest").match(text, match.end())
             end = whole.end() if whole else match.end()
             yield match.start("value"), end, name
-        match = _SIGNS["given"].search(text, end)
 
 
 def _find_in_tables(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what stands below a secret's name in the head of a table: `user,password`."""
-    match = _SIGNS["head"].search(text) if "\n" in text else None
+    match = _sign("head").search(text) if "\n" in text else None
     while match:
         sign, at = match["sign"], match.end() + 1
         place, width = match["before"].count(sign), match[0].count(sign) + 1
@@ -204,7 +232,7 @@ def _find_in_tables(text: str) -> Iterator[tuple[int, int, str]]:
             if _has_secret("password", "|", value):
                 yield (start := text.index(value, start)), start + len(value), match["name"]
             at += len(sign.join(cells)) + 1
-        match = _SIGNS["head"].search(text, at)
+        match = _sign("head").search(text, at)
 
 
 def _mark(name: str) -> str:
@@ -214,10 +242,10 @@ def _mark(name: str) -> str:
 def _has_secret(name: str, between: str, given: str) -> bool:
     """Whether a secret follows, and not the rest of a sentence ("token 120", "password is wrong") or code."""
     value = given.strip("\"'")
-    if not is_secret_name(name) or _is_hidden(value) or _SIGNS["no_secret"].fullmatch(value):
+    if not is_secret_name(name) or _is_hidden(value) or _sign("no_secret").fullmatch(value):
         return False
     bare = between.isspace() and "\n" in between and name.isascii()
-    if (bare or _SIGNS["aside"].fullmatch(between)) and not _SIGNS["mixed_word"].match(value):
+    if (bare or _sign("aside").fullmatch(between)) and not _sign("mixed_word").match(value):
         return False
     if name.startswith("-"):
         return True
@@ -226,4 +254,4 @@ def _has_secret(name: str, between: str, given: str) -> bool:
         return False
     spoken = between.isspace() or any(sign in between for sign in ":|│\N{FULLWIDTH COLON}是为")
     long = not name.isascii() and value.isascii() and len(value) >= SHORTEST  # no word of a sentence
-    return not spoken or long or not _SIGNS["spoken"].fullmatch(value.rstrip(".:!?"))
+    return not spoken or long or not _sign("spoken").fullmatch(value.rstrip(".:!?"))

@@ -42,7 +42,10 @@ def discover(places: Iterable[Path] = ()) -> dict[str, Dialect]:
     Raises EvalsuiteError if two files declare different ones under one name.
     """
     by_name = dict(_house())
-    for dialect in _brought(places):
+    files = (file for place in places for file in author_modules.find_modules(Path(place), CONTRACT))
+    for file, dialect in ((each, dialect) for each in files for dialect in load(each)):
+        dialect.check(str(file))
+        dialect = replace(dialect, origin=file)
         before = by_name.setdefault(dialect.name, dialect)
         if before is dialect:
             continue
@@ -79,13 +82,6 @@ def _line(facts: dict[str, Any]) -> Line:
     before, says = facts.pop("step_before", None), facts.pop("says", None)
     fields = step_before(before.encode()) if before else (lambda match: says) if says else None
     return Line(**{**facts, "pattern": facts["pattern"].encode(), "sample": facts["sample"].encode(), "fields": fields})
-
-
-def _brought(places: Iterable[Path]) -> Iterator[Dialect]:
-    for file in (file for place in places for file in author_modules.find_modules(Path(place), CONTRACT)):
-        for dialect in load(file):
-            dialect.check(str(file))
-            yield replace(dialect, origin=file)
 
 
 def with_example(recipe: "Recipe | UsedRecipe", dialects: Mapping[str, Dialect]) -> Mapping[str, Dialect]:

@@ -126,8 +126,10 @@ class FactCollector:
                     self.said.setdefault(name, value)
         if not self._begun:
             free = _BATCHES.isdisjoint((*self.dialect.named_facts.values(), *self.said))
-            again = _last_start(text, self.dialect) if text.count(b"Namespace(") > 1 else b""
-            for kind, value, printed in (*(spelt(again) if again else ()), *spelt(text)):
+            first = next((match.start() for match, _ in matches(text, self.dialect.step)), len(text))
+            begins = list(_ARGUMENTS.finditer(text, 0, first)) if text.count(b"Namespace(") > 1 else []
+            again = len(begins) > 1 and begins[-1][0] == begins[0][0]  # the arguments of a later start
+            for kind, value, printed in (*(spelt(text[begins[-1].start() : first]) if again else ()), *spelt(text)):
                 tokens = kind == "tokens" and self.dialect.unit in PIECES  # of others a total beside the batch
                 of_steps = self.dialect.named_facts.get(kind) or self.dialect.named_facts.get(_ALIKE.get(kind, ""))
                 if group := "global_batch" if tokens else of_steps:
@@ -152,8 +154,7 @@ class FactCollector:
                 ):
                     self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
             if "bare_batch" in self.said or DEVICES.isdisjoint(self.said):
-                head = text[: next((match.start() for match, _ in matches(text, self.dialect.step)), len(text))]
-                signs = ((name, seen[0]) for name, sign in _forms("processes") if (seen := sign.search(head)))
+                signs = ((name, seen[0]) for name, sign in _forms("processes") if (seen := sign.search(text, 0, first)))
                 self.said |= itertools.islice(signs, 1)
             self._begun = bool(piece.records)
             if not self.is_altered and (whole := unfolded(text)):
@@ -163,14 +164,6 @@ class FactCollector:
 
 
 _ARGUMENTS = re.compile(rb"[^\r\n]{0,80}Namespace\(\w+=")
-
-
-def _last_start(text: bytes, dialect: Dialect) -> bytes:
-    """From where the arguments are printed again before the first step."""
-    first = next((match.start() for match, _ in matches(text, dialect.step)), len(text))
-    begins = list(_ARGUMENTS.finditer(text, 0, first))
-    again = len(begins) > 1 and begins[-1][0] == begins[0][0]
-    return text[begins[-1].start() : first] if again else b""
 
 
 # a loss that is no number, a resume, a second run

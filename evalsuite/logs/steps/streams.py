@@ -39,7 +39,9 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     twice = said[:half] == said[half:] and len({*said}) == half >= FEWEST_OF_COPY
     if twice and len(streams) == 1 and place(records[0]) is None:  # reports without a number: nothing else tells it
         return Attempt(streams=[[*records[:half]]], copies=2)
-    copies = _count_copies(streams)
+    whole = sorted((stream for stream in streams if len(stream) > 1), key=lambda stream: stream[0].end)
+    behind = (pair for pair in itertools.pairwise(whole) if pair[0][-1].end < pair[1][0].end)
+    copies = 1 + sum(_copied(two, one, at_once=two[0].stamp_s is not None) for one, two in behind)
     attempts = _attempts(streams, dialect, devices)
 
     def length(attempt: list[Stream]) -> int:  # of a bar by its steps: a slow one is drawn more often
@@ -57,15 +59,6 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
         if any(other[0].rank == stream[0].rank and other[0].end < stream[-1].end < other[-1].end for other in longest)
     ]
     return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
-
-
-def _count_copies(streams: Sequence[Stream]) -> int:
-    behind = sorted((stream for stream in streams if len(stream) > 1), key=lambda stream: stream[0].end)
-    copies = 1
-    for before, stream in itertools.pairwise(behind):
-        after = before[-1].end < stream[0].end
-        copies += after and _copied(stream, before, at_once=stream[0].stamp_s is not None)
-    return copies
 
 
 def _attempts(streams: list[Stream], dialect: Dialect, devices: int | None) -> list[list[Stream]]:
@@ -110,7 +103,8 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             own[-1].append(record)
             last[-1] = here
             continue
-        number = _nearest(own, last, here)
+        behind = [place for place, got in enumerate(last) if here is None or got < here]
+        number = max(behind, key=lambda place: (last[place], own[place][-1].end), default=None)
         if number is not None and here is None and (record.loss is not None or record.stamp_s is not None):
             before = own[number][-1]
             same = record == before._replace(line=record.line, end=record.end, gap=record.gap)
@@ -123,13 +117,6 @@ def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
             own[number].append(record)
             last[number] = here or last[number]
     return [stream for own, _ in by_rank.values() for stream in own]
-
-
-def _nearest(streams: list[Stream], last: list[tuple[int, int]], here: tuple[int, int] | None) -> int | None:
-    if len(streams) == 1:  # what nearly all logs are like
-        return 0 if here is None or last[0] < here else None
-    behind = [number for number in range(len(streams)) if here is None or last[number] < here]
-    return max(behind, key=lambda number: (last[number], streams[number][-1].end), default=None)
 
 
 def _without_copies(streams: list[Stream], dialect: Dialect) -> list[Stream]:

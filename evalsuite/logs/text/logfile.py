@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO
 
 from evalsuite.core import files, paths
 from evalsuite.core.messages import Message, message_of
@@ -178,8 +178,8 @@ def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:
                 if begins > LINE_BYTES and b"\n" not in block[begins - LINE_BYTES :]:
                     block, bar = block[:begins], block[begins:]
                 yield block, block.endswith((b"\n", b"\r")) or len(block) > LINE_BYTES
-        except Exception as error:
-            _refuse_rest(error)
+        except files.NOT_UNPACKED as error:
+            raise Unreadable(Message("logs.log_unread", error=error)) from error
 
 
 def _plain(raw: bytes, prefix: "re.Pattern[bytes] | None") -> bytes:
@@ -201,13 +201,6 @@ def _refuse(path: Path) -> None:
         raise Unreadable(Message("logs.log_link"))
     if path.exists() and not path.is_file():
         raise Unreadable(Message("logs.log_no_file"))
-
-
-def _refuse_rest(error: Exception) -> NoReturn:
-    """Raises Unreadable for what a packed or a lost file raises; *error* itself if it is our own."""
-    if isinstance(error, files.NOT_UNPACKED):
-        raise Unreadable(Message("logs.log_unread", error=error)) from error
-    raise error
 
 
 # what launchers and relays write before each line
