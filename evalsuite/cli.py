@@ -94,15 +94,15 @@ def _open_outputs(of_evaluation: bool) -> list[_LastingOutput]:
 
 def _run_named(command: str | None, arguments: list[str]) -> int:
     i18n = _module("printing.i18n")
-    languages = argparse.ArgumentParser(
-        add_help=False, allow_abbrev=False, formatter_class=Formatter
-    )  # finds --lang before all else
-    languages.add_argument("--lang", nargs="?")
-    i18n.choose(languages.parse_known_args(arguments)[0])
+    spoken = argparse.ArgumentParser(add_help=False, allow_abbrev=False, formatter_class=Formatter)  # before all else
+    spoken.add_argument("--lang", nargs="?")
+    i18n.choose(spoken.parse_known_args(arguments)[0])
     if command is None:
         parser = overview()
         for word in arguments[:1]:
-            parser.refuse_command(word)
+            parser.parse_args([word] if word.startswith("-") else [])
+            parser.refuse_gone("commands", word)
+            parser.error(i18n.say("command.unknown", name=word), did_you_mean(word, COMMANDS))
         parser.print_help()
         return Exit.USAGE
     parsed = parser_of(command).parse_known(arguments[1:])
@@ -175,12 +175,6 @@ class Parser(argparse.ArgumentParser):
             self.error(text, did_you_mean(option, known, NEAR) if option.startswith("--") else "")
         _module("options").refuse_misplaced(self, parsed, command)
         return parsed
-
-    def refuse_command(self, name: str) -> None:
-        if name.startswith("-"):
-            self.parse_args([name])
-        self.refuse_gone("commands", name)
-        self.error(_module("printing.i18n").say("command.unknown", name=name), did_you_mean(name, COMMANDS))
 
     def refuse_gone(self, kind: str, *names: str) -> None:
         """Ends with what to type instead of the first of *names* that an earlier release had."""

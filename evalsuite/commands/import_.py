@@ -45,6 +45,9 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
     common = user_facts.campaign_facts(arguments.facts) if arguments.facts else campaign_facts.read(into.root)
     user = user_facts.stated([*common.items(), *arguments.set])
     campaign_facts.check(into.root, common)
+    if common and not arguments.facts:
+        told = ", ".join(f"{name}={value}" for name, value in common.items())
+        terminal.note(say("import.facts_there", file=into.root / campaign_facts.NAME, facts=told))
     found_by = user_facts.pattern(arguments.pattern) if arguments.pattern else None
     results: list[log_import.Imported] = []
     dialects = catalogue.known(search_paths(arguments))
@@ -125,7 +128,11 @@ def _lacking(results: Sequence[Imported], stated: Mapping[str, str]) -> dict[str
         if shape:
             taken = said.get("logs.read_by_shape") or said["logs.read_beside"]
             asked = Message("commands.report_lack_shape", taken=taken, log=result.source)
-            lacking.setdefault("shape", (str(shape.values["shape"]), asked))
+            own, (known, before) = str(shape.values["shape"]), lacking.get("shape", ("", None))
+            if before and own not in known:  # another format
+                own, asked = f"{known},{own}", Message("system.then", first=before, second=asked)
+            if own not in known:
+                lacking["shape"] = (own, asked)
     return {name: lack for name, lack in lacking.items() if name not in stated}
 
 
@@ -178,4 +185,5 @@ def _exit(results: Sequence[Imported]) -> int:
     runs = [result for result in results if result.run is not None]
     if not runs:  # what was refused can be mended
         return Exit.USAGE if any(result.status == "skipped" for result in results) else Exit.NOTHING_MEASURED
-    return Exit.DONE if len(runs) == len(results) else Exit.SOME_FAILED
+    read = [run for run in runs if run.status != "unrecognised"]
+    return (Exit.DONE if len(read) == len(results) else Exit.SOME_FAILED) if read else Exit.NOTHING_MEASURED

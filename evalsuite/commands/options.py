@@ -90,7 +90,6 @@ class Help(argparse.Action):
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "flag": {"action": "store_true"},
     "list": {"action": "append", "default": []},
-    "once": {"action": Once},
     "command": {"action": Behind, "nargs": argparse.REMAINDER},
 }
 
@@ -154,7 +153,8 @@ def _add_argument(
     if isinstance(several := settings.get("metavar"), list):
         settings["metavar"] = tuple(several)
     names = [name] if isinstance(name, str) else name
-    parser.add_argument(*names, help=help, **KINDS.get(settings.pop("kind", ""), {}), **settings)
+    usual = {"action": Once} if names[0].startswith("-") else {}
+    parser.add_argument(*names, help=help, **KINDS.get(settings.pop("kind", ""), usual), **settings)
 
 
 # options that many commands have, as values

@@ -118,9 +118,8 @@ def _forecast_scales(arguments: argparse.Namespace) -> tuple[tuple[int, int], ..
 
 
 def check_languages(text: str) -> tuple[str, ...]:
-    languages = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    unknown = [language for language in languages if language not in LANGUAGES]
-    if unknown or not languages:
+    languages = tuple(dict.fromkeys(map(str.strip, text.split(","))))
+    if not {*languages} <= {*LANGUAGES}:
         raise EvalsuiteError.of("commands.lang", text=text)
     return languages
 

@@ -11,6 +11,7 @@ from evalsuite.agent import agent, node_lock, rendezvous, watchdog
 from evalsuite.agent.order import Order
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.machine import cores
+from evalsuite.machine.sensors import accelerators
 from evalsuite.runs import campaign_facts, rehearsed
 
 # of the options that are numbers
@@ -29,6 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
         from evalsuite.importing import user_facts
 
         facts = user_facts.campaign_facts(arguments.case)
+    if arguments.sensors:
+        accelerators.open_accelerators().close()  # raises where a module of theirs cannot be read
     folder = agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
     if arguments.case:  # beside what is recorded, where `import` reads it; raises where another node's is another
         campaign_facts.write_once(folder.path, facts)

@@ -131,11 +131,12 @@ def _prune(roots: Sequence[Path], arguments: argparse.Namespace) -> None:
         if not aside and not finished:
             raise EvalsuiteError.of("launch.none_begun", path=store.root)
         for path in aside + (finished if arguments.finished else []):
-            if max(each.lstat().st_mtime for each in (path, *path.rglob("*"))) < since_s:
-                count += 1
-                line(str(path))
-                if arguments.go:
-                    store.remove(path, now.isoformat())
+            with contextlib.suppress(FileNotFoundError):  # another takes it away meanwhile
+                if max(each.lstat().st_mtime for each in (path, *path.rglob("*"))) < since_s:
+                    if arguments.go:
+                        store.remove(path, now.isoformat())
+                    count += 1
+                    line(str(path))
     line(say("status.removed" if arguments.go else "status.would_go", n=count))
 
 

@@ -158,7 +158,7 @@ class ParticipantsFile:
 
 def read(file: Path) -> list[Adapter]:
     """The scripts in *file*, a spec or a file of its own, whose other tables are passed over."""
-    tables = read_toml(file, EXAMPLE, "try_own_script")
+    tables = read_toml(file, EXAMPLE, "see_own_script")
     every = dict(shared) if isinstance(shared := tables.get("every"), Mapping) else {}
     named = (each for each in tables.get("participant", ()) if isinstance(each, Mapping))
     ours = [{**every, **each} for each in named if "command" in each]

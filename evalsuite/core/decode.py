@@ -346,10 +346,13 @@ def _object(cls: Any, strict: bool, given: Any) -> Any:
 
 
 def _told_apart(classes: list[Any], strict: bool, given: Any) -> Any:
-    """Of the class whose first required key is there."""
-    first = {next(name for name, (_, needed) in _keys(cls, strict).items() if needed): cls for cls in classes}
-    told = (first[name] for name in first if isinstance(given, Mapping) and name in given)
-    return _object(next(told, classes[0]), strict, given)
+    """Of the class whose first required key is there, or that has most of the keys: one may be misspelt."""
+
+    def likeness(cls: Any) -> tuple[bool, int]:
+        keys = _keys(cls, strict)
+        return next(name for name, (_, needed) in keys.items() if needed) in given, len(keys.keys() & {*given})
+
+    return _object(max(classes, key=likeness) if isinstance(given, Mapping) else classes[0], strict, given)
 
 
 def _unknown(facts: Iterable[str], known: list[str]) -> Iterator[Mistake]:

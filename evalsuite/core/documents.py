@@ -126,6 +126,7 @@ class StatedFigure:
     figure: str  # of the run, ends with its unit: "step_time_stated_s"
     unit: str  # "bytes", or as it is printed
     scale: float = 1.0  # of the printed unit
+    most: float = 1e12  # as it is printed
 
 
 STATED_FIGURES = (
@@ -133,20 +134,20 @@ STATED_FIGURES = (
     StatedFigure(name="memory", figure="peak_memory_stated_bytes", unit="bytes", scale=1024**2),  # MiB, of one device
     StatedFigure(name="tflops", figure="tflops_stated_per_device", unit=""),
     StatedFigure(name="spread", figure="stated_spread_items_per_s", unit=""),  # ± in the throughput's unit
-    StatedFigure(name="accuracy", figure="accuracy_stated_percent", unit="%"),
+    StatedFigure(name="accuracy", figure="accuracy_stated_percent", unit="%", most=100),
     StatedFigure(name="hours", figure="training_stated_h", unit="h"),  # until that accuracy
 )
 
 
-def stated_amount(text: str) -> float | None:
-    """A printed amount above 0 and below 10¹², with or without grouping signs; None if it is none."""
+def stated_amount(figure: StatedFigure, text: str) -> float | None:
+    """A printed amount above 0 that the *figure* may have, with or without grouping signs; None if it is none."""
     amount = decode.number(text.replace(",", "").strip())
-    return amount if amount and 0 < amount < 1e12 else None
+    return amount if amount and 0 < amount <= figure.most else None
 
 
 def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:
     for figure in STATED_FIGURES:
-        if (value := stated_amount(stated.get(figure.name, ""))) is not None:
+        if (value := stated_amount(figure, stated.get(figure.name, ""))) is not None:
             yield figure.figure, value * figure.scale
 
 

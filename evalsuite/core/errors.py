@@ -47,12 +47,12 @@ class Gone(EvalsuiteError):
     exit_code = Exit.UNDETERMINED
 
 
-# States of the machine, no defects of evalsuite.
-_STATES = {
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE),
-    *(errno.ENAMETOOLONG, errno.ENOMEM, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EIO, errno.ESTALE),
-    *(errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.ENXIO),
-}
+# States of the machine, no defects of evalsuite, and by which words they are told.
+_NAMES = (
+    "enospc edquot efbig erofs eacces emfile enfile enametoolong enomem enotdir eisdir eloop eio estale enosys enxio"
+)
+_STATES = {getattr(errno, name.upper()): name for name in _NAMES.split()}
+_STATES |= {errno.ENOTSUP: "enosys", errno.ENOLCK: "enosys", errno.EEXIST: "enotdir", errno.EPERM: "eacces"}
 
 
 def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
@@ -64,9 +64,8 @@ def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
         error, where = OSError(errno.ESTALE, error.strerror), "."
     if isinstance(error.strerror, Message):  # said where it was refused
         return EvalsuiteError.of("system.lacks_at", path=error.filename or where, what=error.strerror)
-    if error.errno not in _STATES:
+    if (name := _STATES.get(error.errno)) is None:
         return None
-    name = "enosys" if error.errno in (errno.ENOTSUP, errno.ENOLCK) else errno.errorcode[error.errno].lower()
     state, advice = (Message(f"system.{part}_{name}") for part in ("state", "try"))
     what = Message("system.lacks", state=state, error=error, advice=advice)
     place = error.filename or where

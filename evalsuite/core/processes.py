@@ -49,15 +49,13 @@ def _forked(
     global _shared
     _shared = (work, things)
     gc.freeze()  # the collector would copy shared pages
-    forked = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(workers, forked, _begin)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _begin)
     done = 0
     try:
         at_once = min(AT_ONCE, len(things) // (TURNS * workers) + 1)
         results = pool.map(_work_at, range(len(things)), chunksize=at_once)
         meanwhile()
-        for made in results:
-            done += 1
+        for done, made in enumerate(results, 1):  # noqa: B007
             yield made
     except BrokenProcessPool:
         yield from map(work, things[done:])
@@ -72,8 +70,7 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if (parent := multiprocessing.parent_process()) is not None:
         parent.join()
         os._exit(1)
 

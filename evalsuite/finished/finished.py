@@ -3,7 +3,7 @@
 import functools
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
@@ -180,7 +180,10 @@ def instant(stamp: str) -> datetime:
 
 def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
     machines = {str(machine): machine for machine in map(_machine, facts["machines"])}
-    causes = _causes(facts["findings"])
+    known = ((findings.RULES.get(each["rule"]), each) for each in facts["findings"])
+    costly = ((rule, each) for rule, each in known if rule is not None and rule.grounds != "clock")
+    made = ((rule(**dict.fromkeys(findings.kinds(rule), 0)), each) for rule, each in costly)  # no value is asked for
+    causes = by_key((where, finding) for finding, each in made for where in (each["where"], *each["also"]))
     summaries = tuple(_summary(summary, machines, causes) for summary in facts["summaries"])
     by_id = {summary.case.id: summary for summary in valid(summaries)}
     verdicts = [
@@ -220,14 +223,6 @@ def _document(facts: Mapping[str, Any] | None) -> LabDocument | None:
         title=_noun(BothLanguages, facts["title"]),
         organisation=_noun(BothLanguages, organisation) if organisation else None,
     )
-
-
-def _causes(found: Iterable[Mapping[str, Any]]) -> dict[str, list[Finding]]:
-    """Where → the findings that leave a value less than a clock's; what they hold is not asked for."""
-    known = ((findings.RULES.get(each["rule"]), each) for each in found)
-    costly = ((rule, each) for rule, each in known if rule is not None and rule.grounds != "clock")
-    made = ((rule(**dict.fromkeys(findings.kinds(rule), 0)), each) for rule, each in costly)
-    return by_key((where, finding) for finding, each in made for where in (each["where"], *each["also"]))
 
 
 def _summary(facts: Mapping[str, Any], machines: Mapping[str, Machine], causes: Mapping[str, list[Finding]]) -> Row:

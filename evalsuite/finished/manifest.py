@@ -1,6 +1,5 @@
 """`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits."""
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +8,7 @@ from pathlib import Path
 from evalsuite import __version__
 from evalsuite.core import decode
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import is_file, read_bytes, read_json, sha256, write_json
+from evalsuite.core.files import is_file, read_json, sha256, write_json
 from evalsuite.core.messages import LANGUAGES, Message
 
 UNSEALED = "0" * 64
@@ -58,11 +57,6 @@ def sealed(out: Path, input_sha256: str, languages: Sequence[str]) -> dict[str, 
     same = manifest and (manifest.input_sha256, manifest.languages) == (input_sha256, tuple(languages))
     files = manifest.files if manifest and same else {}
     return {name: hashed for name, hashed in files.items() if is_file(out / name) and sha256(out / name) == hashed}
-
-
-def hash_unsealed(file: Path, seal: str) -> str:
-    """The hash of a page or table as `summary.json` can hold it, whose own hash, the *seal*, the page shows."""
-    return hashlib.sha256(read_bytes(file, most=MOST_PAGE_BYTES).replace(seal.encode(), UNSEALED.encode())).hexdigest()
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -94,7 +94,7 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
         known = {"unit": unit, **known} if unit else known
         rows.append(CitedRow(number=number, raw=f"{lines[first]}\n{lines[number - 1]}", cells=known, beyond=beyond))
     if separator == ";" and all(re.fullmatch(r"\d{1,3}\.\d{3}", row.cells.get("throughput", "")) for row in rows):
-        unsure = Message("importing.row_throughput", column=header[at["throughput"]], text=rows[0].cells["throughput"])
+        unsure = Message("importing.row_thousands", column=header[at["throughput"]], text=rows[0].cells["throughput"])
         raise EvalsuiteError.of("importing.stated", who=file, error=unsure)
     return CitedTable(file=file, rows=tuple(rows), columns={ours: header[at[ours]] for ours in at}, unread=unread)
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from evalsuite.core import layout, paths, redaction
-from evalsuite.core.decode import Mistake, decode, message, read_toml, refusal, whole
+from evalsuite.core.decode import FILLED, Mistake, decode, message, read_toml, refusal, whole
 from evalsuite.core.documents import STATED_FIGURES, stated_amount
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
@@ -26,11 +26,10 @@ Scope = Literal["global", "per_device", "own"]
 SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "own": "own"}
 # any other word is a device's model
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu", "unknown": "unknown"}
-STATED = tuple(figure.name for figure in STATED_FIGURES)
 OF_A_ROW = ("unit", "tag", "project")  # what a table or history counts, and which of them is meant
 RECORDED = (  # of a run, not of its case
     *("image", "repository", "note", "log_set", "source", "campaign", "machine", "zone", "utilisation"),
-    *(*STATED, *OF_A_ROW),
+    *(*(figure.name for figure in STATED_FIGURES), *OF_A_ROW),
 )
 _APART = (*RECORDED, "any")  # no part of a case's name
 UNNAMED = ("any", "name", "file", "log", "id", "seed")  # parts of a path that tell repeats apart
@@ -77,7 +76,7 @@ def _group(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _FactsFile:
-    facts: Mapping[str, object]
+    facts: Annotated[Mapping[str, object], FILLED]
 
     def mistakes(self) -> Iterator[Mistake]:
         for name, value in self.facts.items():
@@ -142,11 +141,11 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
             where = f'column "{columns[name]}"' if columns and name in columns else name
             least = Message("importing.whole_from") if name in _COUNTED else Message("importing.whole_above")
             raise ValueError(Message("importing.whole", where=where, text=facts[name], least=least))
-    if not re.fullmatch("[0-9a-f]{12}", facts.get("shape", "0" * 12)):
+    if not re.fullmatch("[0-9a-f]{12}(,[0-9a-f]{12})*", facts.get("shape", "0" * 12)):
         raise ValueError(Message("importing.shape", text=facts["shape"][:60]))
-    for name in STATED:
-        if name in facts and stated_amount(facts[name]) is None:
-            raise ValueError(Message("importing.amount", name=name, text=facts[name]))
+    for figure in STATED_FIGURES:
+        if figure.name in facts and stated_amount(figure, facts[figure.name]) is None:
+            raise ValueError(Message("importing.amount", name=figure.name, text=facts[figure.name], most=figure.most))
     each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
     nodes = count_nodes(facts)
     if each and total and each * nodes != total:
@@ -213,7 +212,8 @@ def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collec
         raise ValueError(Message("importing.batch_policy", text=policy))
     if total % nodes:
         raise ValueError(Message("importing.uneven", total=total, nodes=nodes))
-    recipe = facts.get("recipe") or known.dialect or ("cited" if who else "imported")
+    imported = f"imported-{known.shape}" if known.shape else "imported"  # lines of two forms are of two scripts
+    recipe = facts.get("recipe") or known.dialect or ("cited" if who else imported)
     of, plain = (re.sub(r"[\W_]", "", text.lower()) for text in (model, recipe))
     made = Case(
         framework=safe_name(framework),

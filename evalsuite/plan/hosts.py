@@ -27,7 +27,7 @@ class Host:
 
 
 def from_words(text: str) -> tuple[Host, ...]:
-    words = [word.strip() for word in text.split(",") if word.strip()]
+    words = map(str.strip, text.split(","))
     return _checked(
         [_host(_WORD, word, EvalsuiteError.of("plan.hosts_word", name=word[:60])) for word in words], "--hosts"
     )

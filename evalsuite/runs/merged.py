@@ -23,10 +23,9 @@ def store(roots: Sequence[Path]) -> Store:
             if place.is_relative_to(other) or other.is_relative_to(place):
                 raise EvalsuiteError.of("runs.roots_overlap", path=roots[number], other=other)
     stores = [Store(archive.unpack(root)) for root in roots]
-    if len(stores) > 1:
-        for root, each in zip(roots, stores, strict=True):
-            if not each.finished() and each.plan() is None:
-                raise EvalsuiteError.of("runs.root_empty", path=root)
+    for root, each in zip(roots, stores, strict=True):
+        if (stores[1:] or each.root != root) and not each.finished() and each.plan() is None:
+            raise EvalsuiteError.of("runs.root_empty", path=root)
     if len(stores) == 1:
         return stores[0]
     ends = [["/".join(place.parts[-parts:]).strip("/") for parts in range(1, len(place.parts) + 1)] for place in places]

@@ -468,11 +468,6 @@ NUMBERS = ["٣", "９", "-1", "1e400", "nan", "inf", "", "0x10", "5_0", "½", "9
 OPTIONS = sources.table("bad_files.toml")["options"]
 
 
-@pytest.mark.parametrize("option", ["--scales", "--models", "--batch-sizes", "--precision", "--xla", "--frameworks"])
-def test_a_list_of_nothing_is_wrong_usage(option, call):
-    assert call("plan", "--device", "cpu", option, " ,")[0] == Exit.USAGE
-
-
 LAUNCHED = {
     "SLURM_JOB_NODELIST": ("gpu[²]", "gpu[0-999999999999]", "a[0-9999]b[0-9999]", f"gpu[{'9' * 5000}]"),
     "SLURM_NODEID": ("²", "9" * 5000),

@@ -77,7 +77,7 @@ def test_one_folder_twice_or_inside_another_is_refused_and_a_copy_of_a_campaign_
     for roots in ([first, first], [first, tmp_path / "link"], [first, tmp_path]):
         with pytest.raises(EvalsuiteError, match="each once"):
             merged.store(roots)
-    with pytest.raises(EvalsuiteError, match="without a finished run or a plan"):
+    with pytest.raises(EvalsuiteError, match="neither a finished run nor a plan"):
         merged.store([first, tmp_path / "smumer"])
     whole = evaluate(merged.store([first, second]))
     (row,) = whole.summaries

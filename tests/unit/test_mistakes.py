@@ -84,6 +84,7 @@ def test_a_mistake_is_said_with_its_file_and_what_was_expected(kind, text, told,
 )
 def test_a_mistake_on_a_command_line_is_said_before_anything_is_written(words, told, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVALSUITE_SENSORS", "")  # --sensors sets it
 
     try:
         code = cli.main(words)

@@ -57,8 +57,8 @@ def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    values = tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
-    if not values:
+    values = tuple(dict.fromkeys(map(str.strip, text.split(","))))
+    if "" in values:
         raise EvalsuiteError.of("commands.list_empty", text=text)
     return values
 

@@ -88,12 +88,12 @@ def _read_group(
         asked = asked if asked.steps and not by_steps else result
     result = replace(result if result.throughput else asked, dialect=None, shape=shape.shape)
     taken = join(_taken_for(shape, silent), shape.doubt, start.reason if start else None)
-    accept = Message("logs.shape_accept", shape=shape.shape)
+    accept, accepted = Message("logs.shape_accept", shape=shape.shape), shape.shape in (given.shape or "").split(",")
     if result.throughput is None or result.throughput.items_per_s is None:
-        parts = (result.reason, taken) if given.shape == shape.shape else (taken, result.reason)
-        whose = getattr(result.reason, "id", "") == "logs.log_whose" and given.shape != shape.shape
+        parts = (result.reason, taken) if accepted else (taken, result.reason)
+        whose = getattr(result.reason, "id", "") == "logs.log_whose" and not accepted
         return replace(result, status="doubtful", reason=join(*parts, accept if whose else None))
-    if given.shape == shape.shape and start is None:
+    if accepted and start is None:
         return result
     alone = numbers.facts.assumed and result.unit not in NO_ITEMS
     assumed = Message("logs.batch_assumed", text=numbers.facts.assumed) if alone else None

@@ -61,6 +61,6 @@ def open_accelerators(awaited: bool = False) -> Sensor:
 
 
 def open_sensors() -> Iterator[Sensor]:
-    for place in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
-        yield from map(Brought, author_modules.find_modules(Path(place), CONTRACT))
+    places = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
+    yield from map(Brought, [file for place in places for file in author_modules.find_modules(Path(place), CONTRACT)])
     yield from (vendor() for vendor in VENDORS)

@@ -41,12 +41,6 @@ class FiguresTable:
     def groups(self) -> list[list[FiguresRow]]:
         return [list(same) for _, same in groupby(self.rows, key=lambda row: _setting(row.case, self.sizes))]
 
-    def group_name(self, row: FiguresRow, words: Words) -> Rendered:
-        case = row.case
-        bsz = names.bsz(case.series_batch, strong=case.strong_batch is not None)
-        own = (options.option(*pair, words) for pair in row.notes.options)
-        return options.apart([names.scale(case), names.precision(case.precision), bsz, *own], words)
-
     def title(self, words: Words) -> Rendered:
         if self.sizes:
             return words("models.by_size", sizes=words.listed(self.heads(words)))

@@ -24,9 +24,8 @@ Writer = Callable[[Material], list[Path]]
 
 def parse_names(text: str) -> tuple[str, ...]:
     """The forms in *text* ("html,md"). Raises EvalsuiteError for an unknown one, or where its tool is missing."""
-    asked = [word.strip() for word in text.split(",") if word.strip()]
-    unknown = [word for word in asked if word not in NAMES]
-    if unknown or not asked:
+    asked = [*map(str.strip, text.split(","))]
+    if not {*asked} <= {*NAMES}:
         raise EvalsuiteError.of("report.forms", text=text, names=NAMES)
     for name in set(asked) & set(LIBRARIES):
         if find_spec(LIBRARIES[name]) is None:
