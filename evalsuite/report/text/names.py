@@ -7,7 +7,7 @@ from typing import Any
 
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
-from evalsuite.core.model import UNKNOWN, Case
+from evalsuite.core.model import UNKNOWN, Case, by_key
 
 ANCHOR_BYTES = 5  # 40 bits: two of 5,000 cases share an anchor once in 90,000 reports
 SAFE = re.compile(r"[A-Za-z0-9._-]{1,60}")
@@ -47,16 +47,17 @@ def bsz(batch: int, *, strong: bool = False) -> str:
     return f"global bsz {batch:,}" if strong else f"bsz {batch:,}"
 
 
-def label(case: Case, cases: Iterable[Case]) -> str:
-    """The framework, and what tells it from the others of its name among *cases*."""
+def labels(cases: Iterable[Case]) -> dict[Case, str]:
+    """Of each the framework, and what tells it from the others of its name."""
+    told = {case: _distinct_words(case) for case in cases}
+    alike = by_key((case.framework, {*words}) for case, words in told.items())
+    shared = {name: set.intersection(*of) for name, of in alike.items()}
+    apart = {case: [each for each in words if each not in shared[case.framework]] for case, words in told.items()}
+    return {case: " ".join([framework(case.framework), *map(visible, words)]) for case, words in apart.items()}
 
-    def distinct_words(one: Case) -> tuple[str, ...]:
-        own = (f"{name} {value}" for name, value in one.options)
-        return (one.recipe, scale(one), precision(one.precision), bsz(one.batch_per_device), *own)
 
-    others = [distinct_words(other) for other in cases if other.framework == case.framework]
-    apart = [text for text in distinct_words(case) if any(text not in other for other in others)]
-    return " ".join([framework(case.framework), *map(visible, apart)])
+def _distinct_words(of: Case) -> tuple[str, ...]:
+    return (of.recipe, scale(of), precision(of.precision), bsz(of.batch_per_device), *map(" ".join, of.options))
 
 
 def model(name: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from decimal import Decimal
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
 
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import instant
@@ -62,19 +62,19 @@ def _apart(hosts: Collection[str], others: Collection[str]) -> bool:
 
 def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Of one case they are ranks or files of one training, and of several on one machine neighbours."""
-    findings: dict[int, Finding] = {}
-    running: list[tuple[float, int]] = []
+    findings, running = dict[int, Finding](), dict[int, list[tuple[float, int]]]()  # the latter of each case
     cases, machines = (_numbered(each) for each in ([of.run.case for of in runs], [of.environment for of in runs]))
     for begin, end, place in _spans(runs):
-        run, running = runs[place], [each for each in running if each[0] > begin]
-        for _, other in running:
-            if machines[other] != machines[place] or _apart(run.hosts, runs[other].hosts):
+        run, case = runs[place], cases[place]
+        own = running[case] = [each for each in running.get(case, ()) if each[0] > begin]
+        for until, other in chain(*running.values()) if run.environment or run.hosts else own:
+            if until <= begin or machines[other] != machines[place] or _apart(run.hosts, runs[other].hosts):
                 continue
-            if cases[other] == cases[place]:
+            if cases[other] == case:
                 findings[place] = rules.AtOnce(first=runs[other].run.id)
-            elif (run.environment or run.hosts) and not (place in findings and other in findings):
+            elif not (place in findings and other in findings):
                 findings |= {each: rules.SideBySide(evaluations=1) for each in (place, other) if each not in findings}
-        running += [(end, place)] if not isinstance(findings.get(place), rules.AtOnce) else []
+        own += [(end, place)] if not isinstance(findings.get(place), rules.AtOnce) else []
     return findings
 
 

@@ -187,8 +187,9 @@ def _base(summary: Row, runs: Sequence[Trial], targets: Sequence[Target]) -> Sco
 def _curves(table: Trained, subject: Subject) -> figures.Chart | None:
     """Of the first metric that has curves: of the validation, where there is one."""
     words, ours, target = subject.words, table.rows[:MOST_CURVES], table.target
+    called = names.labels(row.summary.case for row in ours)
     for split, metric in _of_validation_first(table):
-        rows = [(name, row, room.curve(row.run, split, metric)) for name, row in zip(_names(ours), ours, strict=True)]
+        rows = [(called[row.summary.case], row, room.curve(row.run, split, metric)) for row in ours]
         known = [
             (name, row, tuple(figures.Point(x=float(each.epoch), value=each.value, ref=row.ref) for each in curve))
             for name, row, curve in rows
@@ -218,7 +219,3 @@ def _of_validation_first(table: Trained) -> Sequence[tuple[str, str]]:
 def _title(table: Trained, words: Words) -> Text:
     split, metric = _of_validation_first(table)[0]
     return words(f"scores.{split}_{metric}")
-
-
-def _names(rows: Sequence[TrainedRow]) -> list[str]:
-    return [names.label(row.summary.case, [other.summary.case for other in rows]) for row in rows]

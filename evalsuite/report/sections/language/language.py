@@ -43,7 +43,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[str, Any]:
-    words = subject.words
+    words, called = subject.words, names.labels(row.case for row in rows)
     told = {row.case.id: tuple(_stated(row, key) for key in SETTINGS) for row in rows}
     alike = by_key(((row.case.framework, row.case.recipe, row.trained, told[row.case.id]), row) for row in rows)
     lines = list(alike.values())  # one for all scales of a stack
@@ -65,7 +65,7 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
         "resumed": words.listed(
             words(
                 "language.goodput",
-                name=names.label(row.case, [each.case for each in rows]),
+                name=called[row.case],
                 share=numbers.percent(part),
             )
             for row in rows
@@ -118,8 +118,8 @@ def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator
     alike = by_key(((_stated(row, "data"), row.case.global_batch), (row, points)) for row, points in curves)
     largest = sorted(alike.items(), key=lambda pair: -len(pair[1]))
     for place, ((data, batch), drawn) in enumerate(largest[:MOST_CHARTS]):
-        tokens, ours = min(points[-1].x for _, points in drawn), [row.case for row, _ in drawn]
-        named = [(names.label(row.case, ours), row, _until(tokens, points)) for row, points in drawn]
+        tokens, called = min(points[-1].x for _, points in drawn), names.labels(row.case for row, _ in drawn)
+        named = [(called[row.case], row, _until(tokens, points)) for row, points in drawn]
         ends = low_and_high([(numbers.significant(at[-1].value), name) for name, _, at in named])
         if not ends:
             continue

@@ -46,7 +46,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "place": partial(place, book),
         "state_of": states.how,
         "failures": failures,
-        "called": partial(names.label, cases=[run.run.case for run in failures]),
+        "called": names.labels(run.run.case for run in failures),
         "skips": by_key(
             ((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips
         ),
