@@ -95,5 +95,4 @@ def _whole_lines(text: bytes, dialect: Dialect) -> Iterator[bytes]:
     for match, _ in matches(text, (*dialect.step, *dialect.final)):
         if match.end() > behind:  # else another match in a line that is taken already
             begin = max(behind, text.rfind(b"\n", 0, match.start()) + 1)
-            behind = text.find(b"\n", match.end()) + 1 or len(text)
-            yield text[begin:behind]
+            yield text[begin : text.find(b"\n", match.end()) + 1 or len(text)]

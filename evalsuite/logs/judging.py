@@ -376,8 +376,7 @@ def find_doubt(
     for second in (scan.second for scan in numbers.run.scans if scan.second):
         if denied := second.contradiction(value):
             return denied, True
-    doubtful = worst is not None and worst.factor >= FAR and not numbers.run.given.case
-    if worst is not None and doubtful:
+    if worst is not None and worst.factor >= FAR and not numbers.run.given.case:
         return two_figures(worst, measured), False
     counted = measured.method != FINAL and (measured.method != RATES or not numbers.rated)
     stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step

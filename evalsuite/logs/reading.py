@@ -199,6 +199,9 @@ def _read_in_steps(seen: Evidence) -> Reading | None:
     """In steps/s, where devices or batch are unknown."""
     assert seen.numbers is not None
     run = seen.numbers.run
+    rated = None if seen.given.case or seen.by_name else _read_shape(seen, beside=run.dialect)
+    if rated and rated.throughput and rated.throughput.items_per_s and rated.unit not in NO_ITEMS:
+        return rated  # what another line says of items is more
     if run.dialect.every is None and not any(r.step is not None or r.interval or r.step_s for r in run.records):
         return None
     if run.uncollected and seen.paths[0].stat().st_size < SMALL_BYTES:
@@ -214,12 +217,12 @@ def _read_in_steps(seen: Evidence) -> Reading | None:
 # formats that nobody declared
 
 
-def _read_shape(seen: Evidence, *, bars: bool | None = None) -> Reading | None:
+def _read_shape(seen: Evidence, *, bars: bool | None = None, beside: Dialect | None = None) -> Reading | None:
     from evalsuite.logs.unknown.by_shape import read_by_shape  # slow, and few logs have no dialect
 
     silent = replace(seen.window, throughput=None) if bars is False else seen.window
     told = seen.numbers.run.said if bars and seen.numbers else {}
-    found = read_by_shape(seen.paths, seen.arrivals, seen.given, silent, bars=bars, said=told)
+    found = read_by_shape(seen.paths, seen.arrivals, seen.given, silent, bars=bars, beside=beside, said=told)
     if found is silent or (bars and not found.throughput):
         return None
     total = silent.throughput if bars else None

@@ -35,8 +35,7 @@ def _iteration(match: "re.Match[bytes]") -> Mapping[str, bytes]:
     fields = match.groupdict()
     if fields["mean_s"] is None:
         return fields
-    left_open_s = 2 * _HALF_DIGIT_S * (int(fields["step"]) + 1)
-    told = left_open_s <= _TOLD * _HUNDRED * float(fields["mean_s"])
+    told = 2 * _HALF_DIGIT_S * (int(fields["step"]) + 1) <= _TOLD * _HUNDRED * float(fields["mean_s"])
     return fields if told else {name: text for name, text in fields.items() if name != "mean_s"}
 
 

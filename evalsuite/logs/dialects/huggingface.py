@@ -99,8 +99,7 @@ def _is_total(steps: int, entry: bytes) -> bool:
 def _state(match: "re.Match[bytes]") -> Fields:
     """The final figure in `trainer_state.json`, of the steps taken."""
     step, planned = _STEP.search(_entry(match)), _MAX_STEPS.search(match.string, match.end())
-    share = int(step[1]) / int(planned[1]) if step and planned else 1.0
-    return {"rate": float(match["rate"]) * share}
+    return {"rate": float(match["rate"]) * (int(step[1]) / int(planned[1]) if step and planned else 1.0)}
 
 
 def _swift(match: "re.Match[bytes]") -> Fields | None:

@@ -74,8 +74,7 @@ def _epoch_stop(match: "re.Match[bytes]") -> Fields:
 def _evaluation_start(match: "re.Match[bytes]") -> Fields:
     """Ends a part of an epoch where epochs have fractions (1.0999), else all of it."""
     epoch = _value(b"epoch_num", match[0])
-    part = epoch is not None and epoch % 1 > 0
-    return {"unix_ms": match["unix_ms"], "consumed": epoch if part else None}
+    return {"unix_ms": match["unix_ms"], "consumed": epoch if epoch is not None and epoch % 1 > 0 else None}
 
 
 def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sample: bytes) -> Line:

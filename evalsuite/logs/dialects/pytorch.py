@@ -21,8 +21,7 @@ def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
         batch = float(match["consumed"]) / float(match["since"])
     except (TypeError, ValueError, ZeroDivisionError):
         return fields
-    exact = b"e" not in match["consumed"] and batch == int(batch)
-    return {**fields, "global_batch": batch} if exact else fields
+    return {**fields, "global_batch": batch} if b"e" not in match["consumed"] and batch == int(batch) else fields
 
 
 _SECONDS = {b"D": 86400.0, b"h": 3600.0, b"m": 60.0, b"s": 1.0, b"ms": 1e-3}

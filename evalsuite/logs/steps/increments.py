@@ -121,8 +121,7 @@ def _joined_of_epoch(records: Sequence[Record], seconds: float, *, ends: bool) -
 def tick_s(stream: Sequence[Record]) -> float | None:
     """Of a coarse clock: 1 s where it counts whole seconds and nothing finer is printed with them."""
     told = [seconds for record in stream if (seconds := _since_epoch_s(record)) is not None]
-    whole = all(math.isclose(seconds, round(seconds), abs_tol=_WHOLE) for seconds in told)
-    return 1.0 if told and whole else None
+    return 1.0 if told and all(math.isclose(seconds, round(seconds), abs_tol=_WHOLE) for seconds in told) else None
 
 
 def _since_epoch_s(record: Record) -> float | None:

@@ -17,7 +17,7 @@ from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
 from evalsuite.logs.steps.streams import Attempt, find_run
 from evalsuite.logs.text.records import Arrival, Record, place, positive
 
-FEWEST_OF_JOB = 3  # reports
+FEWEST_OF_JOB, SAME = 3, 0.1  # reports; so near a printed rate is that of a known batch
 LEAST_OF_EPOCH, MOST_OF_EPOCHS, FEWEST_EPOCHS = 0.8, 0.9, 2  # of the longest; without those that were cut short
 FEWEST_STEPS = 20  # of an epoch: then a batch that was cut short is a twentieth
 FEWEST_PIECES = 256  # of a device in a step of a toy model; fewer are sequences of unknown length
@@ -300,8 +300,8 @@ def _settle_scope(
     """Of `auto` and `unstated`: by the clock where batch and devices are known; `auto` else by who prints."""
     if facts.devices == 1 or (scope == "auto" and len(streams) == 1 and facts.devices is None):
         return "global", []
-    unsure = dialect.per_epoch or (dialect.unit in PIECES and facts.in_pieces != "yes")
-    by_clock = None if unsure else _scope_by_clock(streams[0], facts)
+    sure = facts.devices is not None and not (dialect.unit in PIECES and facts.in_pieces != "yes")
+    by_clock = None if dialect.per_epoch else _scope_by_clock(streams[0], facts, sure=sure)
     if by_clock or scope == "unstated":
         return by_clock or scope, []
     if len(streams) == 1:
@@ -311,10 +311,11 @@ def _settle_scope(
     return "own", [rules.ScopeAssumed(why="several_print", printers=len(streams))]
 
 
-def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
+def _scope_by_clock(stream: list[Increment], facts: Facts, *, sure: bool) -> str | None:  # else the number proves it
     stamped = [each for each in stream if each.stamp_s is not None and each.rate and not each.record.relayed]
     timed = [each for each in stream if each.seconds and each.rate]
-    if not facts.devices or not facts.batch_on_device or max(len(stamped), len(timed)) < 4:
+    devices = facts.devices or 1
+    if not facts.items_per_step or max(len(stamped), len(timed)) < 4:
         return None
     steps, seconds = sum(each.steps for each in timed), math.fsum(each.seconds or 0.0 for each in timed)
     if len(stamped) >= 4:
@@ -322,8 +323,9 @@ def _scope_by_clock(stream: list[Increment], facts: Facts) -> str | None:
     if steps <= 0 or seconds <= 0:
         return None
     rate = statistics.median(each.rate or 0.0 for each in stamped or timed)
-    share = rate * seconds / (steps * facts.batch_on_device * (facts.items_per_batch or 1.0))
-    return "global" if share > math.sqrt(facts.devices) else "own"
+    share = rate * seconds * devices / (steps * facts.items_per_step)
+    proven = math.isclose(share, devices, rel_tol=SAME) or (devices > 1 and math.isclose(share, 1, rel_tol=SAME))
+    return None if not (sure or proven) else "global" if share > math.sqrt(devices) or devices == 1 else "own"
 
 
 # increments → steps

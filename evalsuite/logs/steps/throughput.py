@@ -300,8 +300,7 @@ def _behind(behind: Span, window: Span, value: float, method: str) -> Iterator[F
     if steps < sum(step.steps for step in window.reports):
         return
     timing = Timing(span=behind if method in CLOCKS else read, method=method)  # a clock leaves out pauses by itself
-    timed = timing.value is not None or method != TIMES
-    rest = timing.value if timed else Timing(span=read, method=RATES).value
+    rest = timing.value if timing.value is not None or method != TIMES else Timing(span=read, method=RATES).value
     told, inside = ([each for each in clock.step_s if each] for clock in (timing, Timing(span=window, method=method)))
     half = len(told) // 2 if inside else 0
     paces = [statistics.median(part) for part in (told[:half], told[half:])] if half >= FEWEST_FIGURES else [1.0]

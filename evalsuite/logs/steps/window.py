@@ -70,8 +70,7 @@ class Timing:
         )
         wanted = {RATES: max(1, len(reports) // 2), TIMES: len(reports)}.get(method, len(self.seconds))
         items, seconds = (math.fsum(each) for each in zip(*self.quotients, strict=True)) if self.quotients else (0, 0)
-        enough = len(self.quotients) >= wanted and items > 0 and seconds > 0
-        self.value = items / seconds if enough else None
+        self.value = items / seconds if len(self.quotients) >= wanted and items > 0 and seconds > 0 else None
 
 
 def _arrival(step: Step) -> float | None:
@@ -102,8 +101,7 @@ def span(steps: Sequence[Step], protocol: Protocol, *, warmed_up: bool = False, 
         behind = 1 if len(steps) > 1 else 0
         reports = tuple(steps[behind : behind + COARSE_REPORTS])
         return Span(before=steps[0] if behind else None, reports=reports, complete=False)
-    origin = steps[0].index - steps[0].steps if warmed_up else 0
-    skip = origin if warmed_up else protocol.warmup_steps
+    skip = steps[0].index - steps[0].steps if warmed_up else protocol.warmup_steps
     coarse = statistics.median_low([step.steps for step in steps]) >= COARSE_STEPS
     first = next((i for i, step in enumerate(steps) if step.index - step.steps >= skip), None)
     for begin in () if first is None else (first or 1, first):  # after a report, if enough remain

@@ -159,8 +159,7 @@ def _has_usual_width(text: bytes, begin: int) -> bool:
 def unfolded(text: bytes) -> bytes | None:
     """Its lines as they were before `fold`, or a terminal, cut them all at one width; None if none did."""
     lines = text.split(b"\n")
-    plain = text.isascii() and b"\r" not in text
-    widths = list(map(len if plain else width_of, lines))
+    widths = list(map(len if text.isascii() and b"\r" not in text else width_of, lines))
     limit = min((width for width in WIDTHS if width >= max(widths)), default=None)
     if limit is None:
         return None

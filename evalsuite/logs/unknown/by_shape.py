@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from evalsuite.contracts.dialect import NO_ITEMS, Scope
+from evalsuite.contracts.dialect import NO_ITEMS, Dialect, Scope
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
 from evalsuite.logs.judging import Reading, judge
+from evalsuite.logs.steps.merging import Said
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
 from evalsuite.logs.text.logfile import Unreadable
 from evalsuite.logs.text.records import Arrival
@@ -26,14 +27,18 @@ def read_by_shape(
     silent: Reading,
     *,
     bars: bool | None,
-    said: Mapping[str, bytes | float] = MappingProxyType({}),
+    beside: Dialect | None = None,
+    said: Said = MappingProxyType({}),
 ) -> Reading:
     """What the heaviest group of reports says, or *silent*: what else is said of the log.
 
-    *bars*: by these alone, or by no bar, since an evaluation may draw one. *said*: facts that a dialect reads.
+    *bars*: by these alone, or by none. *said*: facts that a dialect reads. *beside*: by rates of lines that it leaves.
     """
     grouped = groups(paths[0]) if paths else []
     grouped = [of for of in grouped if bars in (None, bool(of.dialect and of.dialect.redrawn))]
+    if beside:
+        told = [(of, of.text.encode()) for of in grouped if of.dialect and "rate" in of.roles]
+        grouped = [of for of, text in told if not any(line.compiled.search(text) for line in beside.step)]
     found = silent
     others = [of for of in grouped[1:] if of.dialect and "rate" in of.roles and {"step", "epoch"} & of.roles.keys()]
     for shape in (*grouped[:1], *others):
@@ -48,12 +53,7 @@ def read_by_shape(
 
 
 def _read_group(
-    shape: Group,
-    paths: Sequence[Path],
-    arrivals: Sequence[Arrival | None],
-    given: Given,
-    silent: Reading,
-    said: Mapping[str, bytes | float],
+    shape: Group, paths: Sequence[Path], arrivals: Sequence[Arrival | None], given: Given, silent: Reading, said: Said
 ) -> Reading:
     if shape.dialect is None and silent.status == "failed" and "step" not in shape.roles:
         return silent

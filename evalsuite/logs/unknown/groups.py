@@ -154,7 +154,7 @@ def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
         begin = max(own, key=len)  # [10:00:05] train | step 10, and valid | step 10
         step = replace(step, pattern=begin + rb"[^\r\n]*?" + step.pattern)
         return replace(group, dialect=replace(group.dialect, step=(step,)))
-    unsaid = is_bar and any("step" in other.roles for other in rest)
+    unsaid = is_bar and any("step" in of.roles for of in rest) and not words.LEARNING.search(text[: text.find(b"%|")])
     refused = (alike and (is_bar or re.match(rb"\W?[A-Za-z_]{2,}\W", text))) or unsaid
     return replace(group, dialect=None, lacks=_UNCLEAR) if refused else group
 
@@ -227,6 +227,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     fast = [bar for bar in bars if _count(bar["n"]) > roles.MOST_A_SECOND * (words.read_number(bar["elapsed"]) or 1.0)]
     if len(fast) > len(bars) / 2 or any(_counts_items(bar["unit"]) for bar in bars if bar["unit"]):
         return replace(group, lacks=_OTHER_WORK)
+    alike = [text for text in texts if words.WORD.findall(text) == words.WORD.findall(texts[-1])]
+    if any(rate.items not in NO_ITEMS for rate in roles.rates_of(roles.columns_of(alike))):
+        return _read_lines(group, alike, (), False)  # 3.00it/s, wps=10500
     begins = (_EPOCH, rb"^\s*(?P<epoch>\d+)/\d+\s")
     epoch = next((form for form in begins if re.search(form, first["desc"])), None)
     if not epoch and re.search(rb"(?i)\bepochs?\W*$", first["desc"]):

@@ -123,6 +123,8 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
         counted = {"consumed": samples, "epoch": None if samples else epochs}
         return {name: column for name, column in counted.items() if column and _rises(column)}, False
     epochs = epochs or (_find_outer(columns, step) if restarts else None)
+    if epochs and not restarts and min(_differences(epochs)) > 1:
+        epochs = None  # each report is of several
     consumed = (c for c in columns.values() if words.CONSUMED.search(c[0].label) and c is not step and _rises(c))
     chosen = {"step": step, "epoch": epochs, "consumed": next(consumed, None)}
     return {name: column for name, column in chosen.items() if column}, restarts and epochs is not None
@@ -256,7 +258,8 @@ def rates_of(columns: Columns, consumed: str = "samples", *, played: bool = Fals
             continue
         if words.items_of(match) in NO_ITEMS and re.search(r"(?<!per)_s", match[0][1:]):
             continue  # step_sec=792.3 may be seconds of a step
-        stepped = played and len(ordered) == 1 and slot.label == "steps per second"
+        fast = (slot.value or 0.0) > MOST_A_SECOND or (len(ordered) == 1 and slot.label == "steps per second")
+        stepped = played and words.items_of(match) in NO_ITEMS and fast
         kilo = words.SUFFIX[match["kilo"]] if match["kilo"] and not slot.scaled else 1.0
         yield Rate(
             column=column,
@@ -406,7 +409,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     for slot, column in [(column[0], column) for column in plain]:
         values = [value * slot.unit_s for value in values_of(column)]
         passed = slot.unit in words.UNIT_S or (slot.clock and not words.LEFT.search(slot.lead))
-        alone = not slot.label and "rate" not in chosen and passed
+        alone = not slot.label and passed and ("rate" not in chosen or interval == 1)
         is_loss = words.COST.search(slot.label) and slot.unit not in words.UNIT_S
         of_day = slot.clock and _is_of_day(slot, values, values_of(counter))
         if is_loss or of_day or not (words.TIME.search(slot.label) or alone) or len(values) < len(column):
@@ -421,7 +424,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             return "elapsed whole" if interval and whole else "elapsed"
         name = ""
         seldom = interval * min(values) > HOUR_S and "elapsed" in slot.label and not stamps  # if it were of one step
-        if slot.clock or seldom:  # 0:04:19 is no time of one step
+        if slot.clock or seldom or "since_last" in slot.label:  # 0:04:19 is no time of one step
             name = "report_s"
         elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
             name = "seconds"
