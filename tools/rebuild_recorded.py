@@ -17,6 +17,7 @@ from evalsuite.core.model import Evaluation
 from evalsuite.results import evaluation
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
+from tools.shaped_links import pytorch_links
 
 LLM = paths.DATA / "recorded-llm.zip"
 
@@ -30,7 +31,11 @@ def recorded() -> Evaluation:
 
 
 def links() -> Evaluation:
-    return replace(evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded-links.zip"))), title="links")
+    """The commands were recorded before recipes said what makes their condition."""
+    kept = evaluation.evaluate(Store(archive.unpack(paths.DATA / "recorded-links.zip")))
+    made_by = pytorch_links.ADAPTER.recipes[0].made_by
+    told = {run: (of, of.recipe and replace(of.recipe, made_by=made_by)) for run, of in kept.commands.items()}
+    return replace(kept, title="links", commands={run: replace(of, recipe=said) for run, (of, said) in told.items()})
 
 
 def llm() -> Evaluation:

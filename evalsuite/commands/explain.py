@@ -1,7 +1,7 @@
 """`evalsuite explain`: the question that a finding answers, what it costs, its limits, and what a reader can do."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import aligned
@@ -10,6 +10,7 @@ from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.messages import PLACE
 from evalsuite.core.model import CONSEQUENCES, Finding
 from evalsuite.report.text.findings import limits
+from evalsuite.report.text.numbers import NARROW_SPACE
 from evalsuite.report.text.words import Words, read
 
 LEFT_OUT = "…"  # where a finding has its numbers and names
@@ -44,17 +45,19 @@ def _show(code: str, words: Words) -> None:
     print(f"{code}: {_in_words(f'rules.{code}.title', words)}")
     rows = [
         ("question", f"{rules[0].question}. {_in_words(f'{question}.title', words)}"),
-        ("costs", words(f"{question}.said", cause_text=LEFT_OUT).plain(words.languages[0])),
-        *(("says", _says(rule, words)) for rule in rules),
-        *(
-            ("limits", f"{value}: {_in_words(key, words)}")
-            for rule in rules
-            for name, value in limits(rule).items()
-            if (key := f"limits.{rule.name}.{name}") in words
-        ),
+        ("costs", _in_words(f"{question}.cost", words)),
+        *(("says", said) for rule in rules if (said := _says(rule, words)).strip(f"{LEFT_OUT} ")),
+        *(("limits", each) for rule in rules for each in _limits(rule, words)),
         ("remedy", _in_words(f"{question}.remedy", words)),
     ]
-    aligned([(f"  {_in_words(f'explain.{label}', words)}", said) for label, said in rows])
+    aligned([(f"  {_in_words(f'explain.{label}', words)}", said.replace(NARROW_SPACE, " ")) for label, said in rows])
+
+
+def _limits(rule: type[Finding], words: Words) -> Iterator[str]:
+    """Each with why it is what it is, or else with its name."""
+    for name, value in limits(rule).items():
+        key = f"limits.{rule.name}.{name}"
+        yield f"{value}: {_in_words(key, words) if key in words else f'{rule.name}, {name}'}"
 
 
 def _in_words(key: str, words: Words) -> str:

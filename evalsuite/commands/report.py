@@ -29,6 +29,7 @@ from evalsuite.report.book.board import Board
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.reproduction import reproduction
+from evalsuite.report.text import findings as findings_text
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results import evaluation as results
@@ -208,6 +209,7 @@ def write(store: Store, arguments: argparse.Namespace, *, only: Sequence[Case] |
     show_board(shown, spoken)
     for sentence in reproduction.sentences_against(book, spoken):
         line(_plain(sentence))
+    _note_lost(book, spoken)
     _note_edits(book)
     checks.tell(checks.of_criteria(book, spoken, language), arguments)
     if arguments.certificate:
@@ -241,6 +243,16 @@ def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
             source = recipe and not recipe.line and recipe.dialect_source
             if recipe and source and recipe.dialect not in catalogue.known(where):
                 yield measurement.reason
+
+
+def _note_lost(book: Book, spoken: Words) -> None:
+    """What the import took and the report does not count."""
+    brought = [run for run in book.measurements if run.origin == "imported"]
+    lost = [run for run in brought if any(found.severity == "exclude" for found in run.findings)]
+    if lost:
+        codes = dict.fromkeys(found.code for run in lost for found in run.findings if found.severity == "exclude")
+        rules = ", ".join(f"{_plain(findings_text.rule(code, spoken))} ({code})" for code in codes)
+        note(say("report.excluded", n=len(lost), all=len(brought), rules=rules))
 
 
 def _note_edits(book: Book) -> None:

@@ -78,8 +78,7 @@ class Recipe:
     """The script compiles a part of itself beside its sources: each run gets a copy of the repository to write in."""
     brought_by: Path | None = None  # the adapter's folder, where a `repositories.toml` may name more; set by `discover`
     options: Mapping[str, tuple[str, ...]] | None = None
-    """Further axes: name → the values it takes, the default first; () = any whole number. None: `unsupported`
-    decides."""
+    """Further axes: name → its values, the default first; () = any whole number. None: `unsupported` decides."""
     amp: str | None = ""  # "APEX O1"; "": there is none; None: `unsupported` decides
     precisions: tuple[Precision, ...] = ()  # that the script takes beside fp32 and amp
     xla: str | None = ""  # likewise the graph compiler
@@ -92,8 +91,7 @@ class Recipe:
     needs_gpu: str = ""  # why not on a CPU
     devices: tuple[Device, ...] = ("cpu", "gpu")  # "npu": an Ascend; "stand_in": only in a rehearsal
     step_bound: Literal["steps", "examples", "none"] = "steps"
-    """How the script is told to end: after N steps, after N examples, or not at all: then the runner ends
-    it when the last measured step has been seen."""
+    """How it is told to end: after N steps, N examples, or not at all (the runner ends it behind the window)."""
     epoch: Callable[[Case], int | str | None] = lambda case: None
     """Where the script ends, evaluates, saves or starts its loaders anew with a pass over its data, so that warm-up and
     window must lie in one: the data set (`data/data_sets.toml`), or the number of items that the script has built in.
@@ -102,6 +100,7 @@ class Recipe:
     """Whose rate the script prints, where its dialect cannot tell: the whole job's, one device's printed once for
     all, or each printer's own."""
     outside: str = ""  # how evaluation and checkpoints stay out of the measured steps
+    made_by: str = ""  # what outside the command makes a condition that the case states: "tools/measure_links.py"
     equivalence: str = ""
     """The program in the adapter's folder `workloads` that trains this workload from a given start, for
     `evalsuite equivalence`; "" = there is none."""

@@ -62,6 +62,7 @@ class UsedRecipe:
     image: str | None = None
     amp: str | None = None
     participant: str | None = None  # its title where a spec's participant brought it: "NGC PyTorch"
+    made_by: str | None = None  # what outside the command makes a condition that the case states
     features: tuple[str, ...] | None = None  # what the script uses in addition to the framework: "Horovod", "APEX"
     facts: Mapping[str, str] | None = None  # by the names of facts.toml
 

@@ -28,7 +28,7 @@ DECIDING_ORIGINS = ("measured", "imported")  # what is cited, digitised or simul
 Grounds = Literal["clock", "printed", "cited", "disputed"]  # what a value rests on (docs/method.md)
 GROUNDS = get_args(Grounds)  # the best first
 FactSource = Literal["log", "command_line", "environment", "recipe", "stated", "case"]
-Trained = Literal["trained", "not_printed", "not_shown", "did_not_train"]  # what a log shows of its steps
+Trained = Literal["trained", "too_seldom", "not_printed", "not_shown", "did_not_train"]  # what a log shows of its steps
 Status = Literal["ok", "partial", "doubtful", "failed", "incomplete", "unrecognised", "timed_out"]
 Certainty = Literal["two clocks agree", "one clock", "printed only", "assumed scope"]
 

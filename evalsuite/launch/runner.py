@@ -273,6 +273,7 @@ def _command(
             image=recipe.image if container else "",
             amp=recipe.amp,
             participant=recipe.participant,
+            made_by=recipe.made_by or None,
             features=recipe.features,
             facts=recipe.stated(run.case) or None,
         ),

@@ -18,7 +18,7 @@ function compare(sheet, name) {
 
 /* An option has one language: that of the page. */
 function nameTheFastest() {
-  const fastest = shownText(element("b", {}, [word("fastest")]));
+  const fastest = shownText(element("b", {}, [word("board.fastest")]));
   for (const option of all('.baseline option[value=""]')) option.textContent = fastest;
 }
 

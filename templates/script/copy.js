@@ -7,7 +7,7 @@ const SAID_MS = 1500; // how long a button says that it has copied
 
 function say(button) {
   const before = [...button.childNodes];
-  button.replaceChildren(word("copied"));
+  button.replaceChildren(word("page.copied"));
   setTimeout(() => button.replaceChildren(...before), SAID_MS);
 }
 
@@ -45,7 +45,7 @@ export function followCopyButtons() {
 
 /** Puts a button beside the code in *box* that copies it. @param {any} box */
 export function offerCopy(box) {
-  const button = element("button", { type: "button" }, [word("copy")]);
+  const button = element("button", { type: "button" }, [word("words.copy")]);
   button.addEventListener("click", () => copy(one("code", box).textContent, button));
   box.append(button);
 }

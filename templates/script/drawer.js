@@ -103,7 +103,7 @@ function commandOf(receipt) {
   const code = element("code", { translate: "no" }, [shown.textContent]);
   const box = element("div", { class: "code" }, [element("pre", { tabindex: "0" }, [code])]);
   offerCopy(box);
-  return [titleOf(word("drawer.command")), box, ...copiesOf(receipt, ".case-commands .code ~ .note")];
+  return [titleOf(word("words.command")), box, ...copiesOf(receipt, ".case-commands .code ~ .note")];
 }
 
 /** Opens the receipt of the case *id*, if it is here; *from* gets the focus. @param {string} id @param {any} from */

@@ -9,7 +9,7 @@ export function offerTables() {
   for (const table of all("main table")) {
     const scroll = table.closest(".scroll");
     if (!table.caption || !scroll) continue;
-    const button = element("button", { type: "button", "data-csv": "" }, [word("csv")]);
+    const button = element("button", { type: "button", "data-csv": "" }, [word("words.csv")]);
     button.addEventListener("click", () => save(nameOf(table), CSV, csv(rowsOfTable(table))));
     scroll.after(element("p", { class: "table-tools" }, [button]));
   }

@@ -16,7 +16,7 @@ from evalsuite.core import paths
 from evalsuite.core.model import Summary
 from evalsuite.plan import variants
 from evalsuite.plan.plan import Machine, plan
-from evalsuite.report.book import board, identity
+from evalsuite.report.book import board, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.forms import markdown
@@ -142,6 +142,7 @@ def test_this_program_takes_every_command_that_an_example_prints(example):
         adapters = variants.with_participants(discover(each.adapters), spec.participants)
         made = plan(spec, adapters, Machine(cores=None, accelerators=None, device=each.device.replace("auto", "gpu")))
         assert made.cases and (spec.participants or not made.skips)
+    assert facts["made_by"] == ["tools/measure_links.py (root)"] * (name == "links")
     assert {"links": 0, "dlperf-v1": 1, "tianshu": 1}.get(name, len(facts["series"])) == len(asked)
     assert [series for series in facts["series"] if series["refused"]] == (facts["series"] if name == "links" else [])
 
@@ -159,5 +160,38 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         assert any(who == "MXNet" and "91.3% of OneFlow’s 4,019 under the same" in notes for who, notes in told)
         assert "none was measured on the platform" in shown.beside.plain("en")
         assert "The settings differ by scale" in shown.sentences_of(alike[0].chosen)[-1].plain("en")
+    if name == "llm":
+        searches = Book(evaluation=evaluation).layout_searches
+        assert {"trl", "ms-swift"} <= set.intersection(*({*each.apart} for each in searches))
+        assert ("JAX", "not ranked · uneven speed over the window, data: synthetic, …") in told
     if name == "recorded":
+        every = [row for sheet in shown.sheets for table in sheet.tables for row in table.rows]
+        shares = {row.cells(SPOKEN)[4].plain("en") for row in every if row.printed}
+        assert "20.4%§⚠" in shares and {share[-1] for share in shares} <= {"§", "⚠", "—"}
+        sheet = next(sheet for sheet in shown.sheets if "224" in sheet.tab.plain("en"))
+        chart = verdict._chart(sheet, Subject(book=Book(evaluation=evaluation), words=SPOKEN))
+        assert chart.title.key == "board.chart" and any(
+            line.line.name.plain("en") == "Horovod§" for line in chart.lines
+        )
         assert ("TensorFlow", "script tf-cnn-resnet50, one of 3; loss not seen to fall") in told
+
+
+MOST_WORDS, MOST_BRACKETS = 350, 8
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_first_screens_of_an_example_say_little(example, language):
+    """What stands there before anybody clicks; a word is one of letters, or two Chinese signs."""
+    book = Book(evaluation=example[1])
+    made = board.board(book, SPOKEN)
+    table = made.sheets[0].chosen
+    rows = [row.cells(SPOKEN) for row in table.rows]
+    said = [heading.title(book.evaluation, SPOKEN), made.finding, *filter(None, [made.beside]), *made.heads]
+    said += [*(chip.text for chip in made.chips), *(part for sheet in made.sheets for part in (sheet.tab, sheet.lead))]
+    said += [*made.sentences_of(table), *(cell for row in rows for cell in row), *verdict.remarks(book, SPOKEN)]
+    text = " ".join(each.plain(language) for each in said)
+
+    words_of = len(re.findall(r"[A-Za-z][\w’.-]*", re.sub("[\u4e00-\u9fff]", " ", text)))
+    assert words_of + len(re.findall("[\u4e00-\u9fff]", text)) // 2 <= MOST_WORDS
+    assert text.count("(") + text.count("（") <= MOST_BRACKETS
+    assert all(" ".join(cell.plain("en") for cell in row).count("not ranked") <= 1 for row in rows)

@@ -13,7 +13,7 @@ import synthetic
 
 from evalsuite import report as report_room
 from evalsuite.commands import report as command
-from evalsuite.core.findings import BusyMachine
+from evalsuite.core.findings import AtOnce, BusyMachine
 from evalsuite.core.model import Fact
 from evalsuite.report import forms
 from evalsuite.report.book import board, tally
@@ -239,3 +239,15 @@ def test_what_is_at_other_scales_alone_says_at_which_and_a_chip_how_many_are_see
 
     assert whys == {"MXNet": "planned at 1×2 only", "PyTorch": "planned at 1×1 only"}
     assert ("loss falls in 3 of 4 cases", False) in [(text(chip.text), chip.good) for chip in made.chips]
+
+
+def test_imported_runs_that_count_for_nothing_are_a_line_on_the_terminal(capsys):
+    rows = [of("jax", 10.0, origin="imported"), of("pytorch", 9.0, origin="imported")]
+    runs = [replace(run, findings=(AtOnce(first="jax/r0"),)) for run in rows[0].measurements[1:]]
+    copied = synthetic.summary([rows[0].measurements[0], *runs], origin="imported")
+
+    command._note_lost(Book(evaluation=reports.evaluation(copied, rows[1])), ENGLISH)
+    said = capsys.readouterr().err
+    assert said.startswith("4 of 10 imported runs count for nothing: ") and "(D04)" in said
+    command._note_lost(Book(evaluation=reports.evaluation(*rows)), ENGLISH)
+    assert capsys.readouterr().err == ""

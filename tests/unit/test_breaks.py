@@ -62,7 +62,12 @@ def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():
         ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 95}, "4×8 than at 1×1: for 92.3% of what is added the cores"),
         ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 39, "network_send": 65}, "; the network runs at 65.0% of its"),
         ({"device": "gpu"}, {"gpu": 97, "cpu": 20}, {"gpu": 61, "cpu": 96, "network_send": 20}, "; the hosts’ CPUs"),
-        ({"device": "gpu"}, {"gpu": 97}, {"gpu": 61}, "the GPUs are busy, for 63.6% they wait."),
+        (
+            {"device": "gpu"},
+            {"gpu": 97},
+            {"gpu": 61},
+            "for 63.6% they wait; what for is not known, as the script times no phase.",
+        ),
     ],
 )
 def test_the_samples_of_the_smallest_and_largest_scale_tell_why_or_that_they_do_not(about, before, after, said):

@@ -129,7 +129,7 @@ def test_a_log_alone_says_that_nothing_was_trained(form, fault, every, tmp_path)
     assert found in {each.name for each in against.findings}
 
 
-@pytest.mark.parametrize(("printed", "trained"), [(35, "trained"), (7, "not_printed"), (0, "not_printed")])
+@pytest.mark.parametrize(("printed", "trained"), [(35, "trained"), (7, "too_seldom"), (0, "not_printed")])
 def test_a_loss_is_read_by_the_name_that_its_script_prints_and_too_few_are_no_verdict(printed, trained, tmp_path):
     [kept] = (paths.DATA / "recorded").glob("mxnet-reference-resnet50-*-1x1/r0/log.*.txt")
     lines = kept.read_text().splitlines()

@@ -245,3 +245,12 @@ def test_explain_without_a_code_lists_them_all_by_question(capsys):
 def test_an_unknown_code_gets_the_nearest(asked, near, capsys):
     assert cli.main(["explain", asked]) == Exit.USAGE
     assert f"Did you mean {near}?" in capsys.readouterr().err
+
+
+def test_a_code_is_explained_by_its_cost_its_limits_and_words_alone(capsys):
+    for code in findings.codes():
+        assert cli.main(["explain", code]) == 0
+    said = capsys.readouterr().out
+
+    assert "Limits         102%: super_linear, limit" in said and "Costs          nothing: it is said" in said
+    assert not re.search(r"Costs +…|In the report +…$|\u202f", said, re.MULTILINE)

@@ -107,7 +107,8 @@ def computed(*commands, receipts=()):
     ("trained", "beside"),
     [
         (("trained", "not_shown"), {"trained ✓", "loss not seen to fall"}),
-        (("trained", "not_printed"), {"trained ✓", "loss not printed, or too seldom to tell"}),
+        (("trained", "not_printed"), {"trained ✓", "loss not printed"}),
+        (("trained", "too_seldom"), {"trained ✓", "loss printed too seldom to tell"}),
         (("trained", "trained"), set()),  # said once, of all
     ],
 )

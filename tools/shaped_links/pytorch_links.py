@@ -51,6 +51,7 @@ ADAPTER = Adapter(
             amp="",
             xla="",
             outside="it neither evaluates nor saves",
+            made_by="tools/measure_links.py (root)",
             spawn="per_node",
             unsupported=_unsupported,
             requirements=("torch==2.13.0", "torchvision==0.28.0"),

@@ -110,7 +110,7 @@ def judge_training(
     if against:
         return "did_not_train", tuple(against)
     if len(losses) < FEWEST_PARTS:
-        return "not_printed", ()
+        return "too_seldom" if losses else "not_printed", ()
     first, last, error = fall(losses)
     share = (first - last + error) / abs(first) if first else 1.0
     long = len(losses) >= LossNotFalling.fewest and len(losses) * each >= LossNotFalling.steps

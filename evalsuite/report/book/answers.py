@@ -12,9 +12,9 @@ from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Phrase, Rendered, Text, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare.answers import Answer, Apart, Missing
-from evalsuite.results.compare.decisions import PUBLISHED, Ranked
+from evalsuite.results.compare.decisions import PUBLISHED, Ranked, speed
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.significance import EQUAL_WITHIN
+from evalsuite.results.compare.significance import EQUAL_WITHIN, LEAST_GAP
 from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs
 
 MOST_BESIDE = 2  # reasons in a headline
@@ -149,12 +149,15 @@ def _named(answer: Answer, summary: Summary, words: Words) -> Rendered:
     return options.candidate_in_sentence(answer.candidate(summary), answer.scope, words)
 
 
-def deciding(answer: Answer, words: Words) -> Text | None:
+def deciding(answer: Answer, words: Words) -> Rendered | None:
     if (repeats := answer.deciding) is None:
         return None
     named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
     values = {"runs": numbers.count(repeats.runs), "facts": words.listed(named)}
-    return words.pick(f"answers.needs_{repeats.needed}", values)
+    said = words.pick(f"answers.needs_{repeats.needed}", values)
+    first, second = (speed(entry.summary) for entry in answer.ranked[:2])
+    none = words("answers.no_lead", least=numbers.limit(LEAST_GAP))
+    return words.sentences([said, none]) if first < (1 + LEAST_GAP) * second and repeats.runs else said
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:

@@ -35,6 +35,7 @@ LOST_FROM = 0.05  # of ideal scaling: a smaller loss is no cause worth a word
 FASTER_FROM = 0.01  # of another option: less is none
 OTHERS = ("printed", "cited")  # grounds of figures that nobody clocked
 PLACE = attrgetter("nodes", "devices", "setting.batch_per_device")  # of an answer
+DEVICES = (("gpu", "why.gpu"), ("job_cpu", "why.cpu"))
 STAGES = ("within", "crossing", "between")
 DRAWN = (*STAGES, "data", "allreduce")  # losses with a name of their own
 
@@ -59,6 +60,10 @@ class BoardRow:
         return names.case_anchor(self.summary.case) if self.summary else ""
 
     @property
+    def printed(self) -> bool:
+        return self.summary is not None and self.summary.grounds == "printed"
+
+    @property
     def weak(self) -> bool:
         """Whether its efficiency rests on what others disturbed."""
         own = self.summary.case.total_devices if self.summary else None
@@ -75,7 +80,7 @@ class BoardRow:
         summary, spread = self.summary, numbers.interval(self.summary.items_per_s, numbers.rounded)
         number, unit = numbers.throughput(speed(summary)).to(self.ref), [names.visible(summary.unit)] * self.unlike
         n = words("answers.runs", n=numbers.count(summary.n))
-        efficiency: list[object] = [self.efficiency if self.efficiency else NOTHING]
+        efficiency: list[object] = [answers.with_signs(self.efficiency, summary, words) if self.efficiency else NOTHING]
         if self.efficiency and summary.base and summary.base.total_devices > 1:
             efficiency.append(words("board.based", scale=names.scale(summary.base)))
         return (
@@ -379,8 +384,8 @@ class _Maker:
             return None
         if ladder is None:
             used = {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
-            busy = next((name for name in ("gpu", "job_cpu") if name in used), None)
-            return words("board.busy_devices", share=used[busy], what_text=words(f"why.{busy}")) if busy else None
+            busy = next(((key, used[name]) for name, key in DEVICES if name in used), None)
+            return words("board.busy_devices", share=busy[1], what_text=words(busy[0])) if busy else None
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
         card = None if self.book.huge else names.anchor("why", f"{case.model} {case.framework}")
         if share >= LOST_FROM:

@@ -91,7 +91,7 @@ def _unstated(obstacle: Obstacle, words: Words) -> Text:
 
 
 def briefly(obstacles: Iterable[Obstacle], words: Words) -> Rendered:
-    """What alone bars a value from any rank before what it is merely set apart by."""
+    """What alone bars a value from any rank before what it is merely set apart by; of more than two "…"."""
     ranks = {key: place for place, key in enumerate(BY_NAME)}
-    first = sorted(obstacles, key=lambda each: ranks.get(each.key, len(ranks)))[:2]
-    return words.listed(brief(each, words) for each in first)
+    first = sorted(obstacles, key=lambda each: ranks.get(each.key, len(ranks)))
+    return words.listed([*(brief(each, words) for each in first[:2]), *["…"] * (len(first) > 2)])

@@ -22,7 +22,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.sections.why import why as why_cards
 from evalsuite.report.text import findings, names, numbers, options, times
 from evalsuite.report.text import words as words_room
-from evalsuite.report.text.words import HTML_LANG, Phrase, Rendered, Text, Words
+from evalsuite.report.text.words import HTML_LANG, Phrase, Text, Words
 
 UNBROKEN = 20  # characters of a text that needs no place to break at
 AS_WRITTEN = re.compile(r"((?s:<pre\b.*?</pre>|<style>.*?</style>|<script>.*?</script>))")
@@ -100,6 +100,7 @@ def _environment(words: Words) -> templates.Environment:
     def shown(value: object) -> object:
         return Phrase(words=words, text=value) if isinstance(value, Message) else templates.refuse_none(value)
 
+    terms = {term["key"]: term for term in glossary.terms(words)}
     environment = templates.environment([paths.TEMPLATES, paths.SECTIONS], shown)
     environment.globals |= {
         "t": words,
@@ -125,9 +126,9 @@ def _environment(words: Words) -> templates.Environment:
         "phrase": lambda text: Phrase(words=words, text=text),
         "rule": lambda code: findings.rule(code, words),
         "limits": findings.limits(rules.ClockDisagrees),
-        "known": _known(words),
+        "known": lambda room, name: words(key) if (key := f"{room}.{name}") in words else words.same(name),
         "both": lambda zh, en: words.same({"zh": zh, "en": en}),
-        "term": _term(words),
+        "term": lambda key: Markup('<a class="term" href="#term-{}">{}</a>').format(key, words.same(terms[key])),
         "Markup": Markup,
     }
     environment.filters |= {
@@ -141,25 +142,7 @@ def _environment(words: Words) -> templates.Environment:
     return environment
 
 
-def _term(words: Words) -> Callable[[str], Markup]:
-    terms = {term["key"]: term for term in glossary.terms(words)}
-
-    def term(key: str) -> Markup:
-        written = words.same(terms[key])
-        return Markup('<a class="term" href="#term-{}">{}</a>').format(key, written)
-
-    return term
-
-
 def breakable(text: str) -> Markup:
     if len(text) <= UNBROKEN:
         return escape(text)
     return Markup("<wbr>").join(escape(part) for part in WORD_ENDS.split(text) if part)
-
-
-def _known(words: Words) -> Callable[[str, str], Rendered]:
-    def known(section: str, name: str) -> Rendered:
-        key = f"{section}.{name}"
-        return words(key) if key in words else words.same(name)
-
-    return known

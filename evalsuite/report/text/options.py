@@ -31,8 +31,9 @@ def value_of(name: str, value: str, words: Words) -> Rendered:
         if key in words:
             return words(key)
     if value.isascii() and value.isdigit() and len(value) <= WHOLE and not value.startswith("0"):
-        return words.same(f"{int(value):,}")
-    return words.same(value)
+        value = f"{int(value):,}"
+    unit = f"option_values.{name}.unit"
+    return words(unit, value=value) if unit in words else words.same(value)
 
 
 def precision(of: str, given: Iterable[tuple[str, str]]) -> str | Message:

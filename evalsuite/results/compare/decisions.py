@@ -5,7 +5,7 @@ change how the same work is done. One of whom too little is known takes nothing 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations
 from typing import Literal
@@ -293,6 +293,7 @@ class LayoutSearch:
     global_batch: int
     tried: Mapping[str, Sequence[Summary]]  # by framework, the fastest first
     ranking: Ranking | None  # None: not all tried as many
+    apart: tuple[str, ...] = ()  # the frameworks whose work is another, on as many devices at that batch
 
     @property
     def points(self) -> tuple[Summary, ...]:
@@ -318,6 +319,7 @@ def layout_searches(rows: Iterable[Summary]) -> tuple[LayoutSearch, ...]:
             tried = by_key((row.case.framework, row) for row in part)
             budgets = {len(points) for points in tried.values()}
             ranking = rank(part, LAYOUTS) if len(budgets) == 1 and len(tried) > 1 else None
+            apart = tuple(dict.fromkeys(row.case.framework for row in alike if row.case.framework not in tried))
             search = LayoutSearch(model=model, devices=devices, global_batch=batch, tried=tried, ranking=ranking)
-            found += [search] * (max(budgets) > 1)
+            found += [replace(search, apart=apart)] * (max(budgets) > 1)
     return tuple(found)

@@ -12,6 +12,7 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.compare.equivalence import CasePair, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
 
@@ -57,8 +58,9 @@ def _matrix(block: Block, comparison: Comparison, words: Words) -> dict[str, Any
     evaluation = block.book.evaluation
     pairs = case_pairs(comparison.members, evaluation.commands, evaluation.receipts)
     unstated = [row for row in comparison.rows if not any(row.values)]
-    same = [row for row in comparison.rows if row.likeness == "same"]
-    shown = [row for row in comparison.rows if row not in same and any(row.values)]
+    cited = any(summary.origin in PUBLISHED for summary in comparison.members)  # of which no machine was recorded
+    same = [row for row in comparison.rows if row.likeness == "same" and not (cited and row.rule.key == "hosts")]
+    shown = [row for row in comparison.rows if row.likeness != "same" and any(row.values)]
     columns = [labels[summary.case.series] for summary in comparison.members]
     standing = _standing(comparison, labels, words)
     computation = [_computation(pair, labels) for pair in pairs]

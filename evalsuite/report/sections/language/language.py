@@ -11,7 +11,7 @@ from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Model
 from evalsuite.report.sections.common.section import Section, Subject, low_and_high
 from evalsuite.report.text import names, numbers, options
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.decisions import LayoutSearch, layout_of, speed
 from evalsuite.results.compare.fairness import facts_of
 from evalsuite.results.measure import convergence
@@ -74,19 +74,14 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
         ),
         "table": model_figures.of_model(subject.book, model),
         "charts": list(_losses(model, rows, subject)),
-        "searches": [
-            (search, _order(search, words)) for search in subject.book.layout_searches if search.model == model.name
-        ],
-        "layout": _layout,
+        **in_every_form(subject, model.name),
     }
 
 
-def in_every_form(subject: Subject) -> Mapping[str, Any]:
+def in_every_form(subject: Subject, model: str | None = None) -> Mapping[str, Any]:
     """What Markdown too says of language models."""
-    return {
-        "searches": [(each, _order(each, subject.words)) for each in subject.book.layout_searches],
-        "layout": _layout,
-    }
+    known = [each for each in subject.book.layout_searches if model in (None, each.model)]
+    return {"searches": [(each, _order(each, subject.words)) for each in known], "layout": _layout}
 
 
 def _layout(row: Summary) -> str:
@@ -127,9 +122,8 @@ def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator
         shown = [(name if points is first[row.case.id] else "", row, points) for name, row, points in named]
         title = words("language.loss_title", tokens=numbers.count(round(tokens)), **ends)
         of = {"n": numbers.count(len(named)), "shown": numbers.count(min(len(named), MOST_CURVES))}
-        reading = words(
-            "language.loss_reading", data=data or words("words.not_recorded"), batch=numbers.count(batch), **of
-        )
+        of_data = options.value_of("data", data, words) if data else words("words.not_recorded")
+        reading = words("language.loss_reading", data=of_data, batch=numbers.count(batch), **of)
         yield _draw(subject, f"f-{model.id}-loss{place}", title, reading, shown[:MOST_CURVES])
 
 
@@ -148,10 +142,15 @@ def _until(tokens: float, points: Sequence[figures.Point]) -> tuple[figures.Poin
     return (*before, replace(points[0], x=tokens, value=loss))
 
 
-def _order(search: LayoutSearch, words: Words) -> Text | None:
-    """What is said of the stacks' best layouts; None of one stack."""
-    if len(search.tried) < 2:
-        return None
+def _order(search: LayoutSearch, words: Words) -> Rendered:
+    """What is said of the stacks' best layouts, and who is not among them."""
+    apart = words.listed(map(names.framework, search.apart))
+    others = [words("language.best_apart", frameworks=apart)] if search.apart else []
+    order = [_best(search, words)] if len(search.tried) > 1 else []
+    return words.sentences([*order, *others, words("language.best_note")])
+
+
+def _best(search: LayoutSearch, words: Words) -> Text:
     if search.ranking is None:
         budgets = ((names.framework(name), numbers.count(len(rows))) for name, rows in search.tried.items())
         each = (words("language.tried", framework=name, n=n) for name, n in budgets)

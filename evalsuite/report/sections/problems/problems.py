@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.states import run_state
 from evalsuite.report.sections.author import author, author_sections
 from evalsuite.report.sections.common.section import Section, Subject
+from evalsuite.report.sections.quality import quality
+from evalsuite.report.text import numbers
+from evalsuite.report.text.words import Rendered, Words
 
 STATUSES = ("open", "in_progress", "closed")
 
@@ -22,7 +24,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         id="problems",
         title=words("problems.title"),
         template="problems/problems.html.j2",
-        facts=lambda: {**in_every_form(subject), "by_status": by_status, "kinds": kinds(book)},
+        facts=lambda: {**in_every_form(subject), "by_status": by_status, "fed": list(_fed(book, words))},
     )
 
 
@@ -39,6 +41,11 @@ def in_every_form(subject: Subject) -> dict[str, Any]:
     return {"kept": kept, "notes": author.notes(subject.book, subject.words)}
 
 
-def kinds(book: Book) -> int:
-    rules = {finding.code for finding in book.findings if finding.severity != "note"}
-    return len(rules) + any(run_state(run) != "value" for run in book.measurements) + bool(book.skips)
+def _fed(book: Book, words: Words) -> Iterable[Rendered]:
+    """What the section on data quality counts, in its words."""
+    failed = sum(not run.counts for run in book.measurements)
+    if said := quality.found(book, words):
+        yield said
+    for key, n in (("quality.failures", failed), ("quality.skips", len(book.skips))):
+        if n:
+            yield words("models.option", name_text=words(key), value=numbers.count(n))

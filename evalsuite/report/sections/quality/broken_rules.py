@@ -12,12 +12,7 @@ from evalsuite.results.rules import data_rules
 SEVERITIES = ("exclude", "flag", "note")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
-    text: str
-    ref: str | None
-
-
+Place = tuple[str, str | None]  # and the anchor of its receipt
 Breach = tuple[Finding, Place | None]
 
 
@@ -49,6 +44,4 @@ def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
 def place(book: Book, where: str) -> Place:
     ids = (where, where.rpartition("/r")[0], where.partition("/r")[0])
     case = next((book.planned_of[each] for each in ids if each in book.planned_of), None)
-    if case is None:
-        return Place(text=names.visible(where), ref=None)
-    return Place(text=names.visible(where), ref=names.case_anchor(case))
+    return names.visible(where), names.case_anchor(case) if case else None

@@ -1,13 +1,14 @@
 """Data quality: counts, findings grouped by what they say, failed and excluded runs, skips."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from evalsuite.core.model import by_key
 from evalsuite.report.book import states
+from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.quality.broken_rules import BrokenRule, broken_rules, place
+from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
 
@@ -32,7 +33,7 @@ def sections(subject: Subject) -> Iterable[Section]:
         template="quality/quality.html.j2",
         facts=lambda: _facts(subject),
         parts=parts(words, "quality", shown),
-        finding=lambda facts: _finding(facts["broken"], words),
+        finding=lambda _: found(subject.book, words),
     )
 
 
@@ -55,7 +56,8 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def _finding(rules: Sequence[BrokenRule], words: Words) -> Text | None:
-    broken = [rule for rule in rules if rule.worst.severity != "note"]
+def found(book: Book, words: Words) -> Text | None:
+    """How many rules found something that is more than noted, and in how many places."""
+    broken = [rule for rule in broken_rules(book) if rule.worst.severity != "note"]
     places = numbers.count(sum(len(rule.breaches) for rule in broken))
     return words("quality.found", n=numbers.count(len(broken)), places=places) if broken else None

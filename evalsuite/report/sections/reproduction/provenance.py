@@ -105,6 +105,7 @@ def _of_case(book: Book, case: Case) -> Mapping[str, Any]:
         "cited": [each for each in shown if each.run.origin in PUBLISHED and not each.address],
         # the whole line that was started, from the engine inward; of the script, if that is all
         "shell": shell(facts, case, ran.run.id, machine.cores if machine else None) if ran and detailed else None,
+        "made_by": names.visible(facts.recipe.made_by or "") if facts and facts.recipe else "",
         "hosts": dict(pairwise(facts.argv)).get("--hosts", "").replace(",", ", ") if facts else "",
         # what the value is counted from; None without a value or without steps
         "proof": proof(summary) if isinstance(summary, Summary) and detailed else None,

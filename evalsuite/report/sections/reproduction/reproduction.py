@@ -36,6 +36,7 @@ def _facts(book: Book) -> Mapping[str, object]:
         "columns": provenance.columns(series),
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
         "again": again,
+        "made_by": sorted({of["made_by"] for each in series for of in each["cases"]} - {""}),
         "scripts": _scripts(book) if again and book.published else {},
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from evalsuite.core.model import Breakdown, Summary
 from evalsuite.report.book.blocks import Block, Model
 from evalsuite.report.sections.common.section import Section, Subject
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.results.measure import latency
 
@@ -19,17 +19,12 @@ SECONDS_FROM = 10.0  # where a whole is as long as this, its table is in seconds
 @dataclass(frozen=True, kw_only=True)
 class StepRow:
     summary: Summary
-    breakdown: Breakdown
     whole: Number
     parts: tuple[Share | None, ...]
     rest: Share | None  # None where the phases fill the whole
     communication: Number | None
     ratio: Number | None  # computation : communication, "10 : 3.06"
     overlaps: bool
-
-    @property
-    def ref(self) -> str:
-        return names.case_anchor(self.summary.case)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +82,6 @@ def _row(summary: Summary, spent: Breakdown, phases: Sequence[tuple[str, str | N
     waited = latency.seconds_of(spent, latency.COMMUNICATION)
     return StepRow(
         summary=summary,
-        breakdown=spent,
         whole=form(spent.seconds),
         parts=tuple(_part(spent, spent.seconds_of(name), form) for name, _ in phases),
         rest=_part(spent, latency.rest(spent), form),

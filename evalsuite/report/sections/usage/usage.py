@@ -1,12 +1,11 @@
 """Hardware utilisation over the measured steps: one row per case, one column per resource."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from evalsuite.core.model import Summary, by_key
-from evalsuite.report.book.blocks import Block, Model, distinctions
+from evalsuite.report.book.blocks import Block, distinctions
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import numbers
 
@@ -22,13 +21,6 @@ TRANSFER = (
 RESOURCES = (*COMPUTE, *TRANSFER)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Usage:
-    block: Block
-    resources: tuple[str, ...]
-    rows: list[Mapping[str, Any]]
-
-
 def sections(subject: Subject) -> Iterable[Section]:
     yield Section(
         id="usage", title=subject.words("usage.title"), template="usage/usage.html.j2", facts=lambda: _facts(subject)
@@ -36,21 +28,16 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 
 def _facts(subject: Subject) -> Mapping[str, object]:
-    found = () if subject.book.huge else usages(subject.models)
+    found = () if subject.book.huge else filter(None, map(_usage, subject.blocks))
     tables = []
-    for resources, alike in by_key((usage.resources, usage) for usage in found).items():
+    for resources, alike in by_key((usage["resources"], usage) for usage in found).items():
         for part, of_part in (("compute", False), ("transfer", True)):
             places = [place for place, name in enumerate(resources) if (name in TRANSFER) is of_part]
             tables += [(part, resources, places, alike)] if places else []
     return {"tables": tables}
 
 
-def usages(models: Sequence[Model]) -> tuple[Usage, ...]:
-    found = (_usage(block) for model in models for block in model.blocks)
-    return tuple(usage for usage in found if usage is not None)
-
-
-def _usage(block: Block) -> Usage | None:
+def _usage(block: Block) -> Mapping[str, Any] | None:
     summaries = [summary for summary in block.valid if summary.utilisation]
     present = {used.resource for summary in summaries for used in summary.utilisation}
     if not present:
@@ -67,7 +54,7 @@ def _usage(block: Block) -> Usage | None:
         }
         for row in summaries
     ]
-    return Usage(block=block, resources=resources, rows=rows)
+    return {"block": block, "resources": resources, "rows": rows}
 
 
 def _reading(row: Summary, resource: str) -> Mapping[str, Any] | None:

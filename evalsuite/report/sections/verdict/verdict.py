@@ -68,13 +68,14 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
         return None
     ends = by_key((n, (row, e)) for row in rows for n, e, *_ in row.curve)
     n = max(ends, key=lambda n: (n == sheet.chosen.answer.devices > min(ends) and len(ends[n]) > 1, len(ends[n]), n))
-    known = low_and_high([(numbers.percent(e), row.name) for row, e in ends[n]])
+    told = [(row, e) for row, e in ends[n] if not row.printed]
+    known = low_and_high([(numbers.percent(e), row.name) for row, e in told])
     among = sheet.chosen.answer.scope.among  # a variant's name is too long for a title
     unlike = known and among == "frameworks" and str(known["low"]) != str(known["high"])
     title = words("board.chart_ends", n=numbers.count(n), **known) if unlike else None
     lines = [
         figures.Line(
-            name=row.name,
+            name=words("answers.flagged_value", value=row.name, marks="§") if row.printed else row.name,
             framework=row.framework,
             points=tuple(figures.Point(x=n, value=e, hollow=weak, ref=ref) for n, e, weak, ref in row.curve),
         )

@@ -77,13 +77,16 @@ def reason(ladder: Ladder, words: Words) -> Rendered | None:
         return words("why.shared", busy=own, n=numbers.count(case.devices_per_node))
     worked = (after[busy].mean / ladder.left - before[busy].mean) / (100 / ladder.left - 100)  # of what a step grew by
     works, waits = (numbers.percent(min(max(share, 0.0), 1.0)) for share in (worked, 1 - worked))
-    said = {"what_text": words(f"why.{busy}"), "scale": names.scale(case), "base": names.scale(first.case)}
+    what = words("why.gpu" if busy == "gpu" else "why.cpu")
+    said = {"what_text": what, "scale": names.scale(case), "base": names.scale(first.case)}
     parts: list[Rendered] = [words("why.grown", works=works, waits=waits, **said)]
     if worked < 0.5 and busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
         parts.append(words("why.host_full", busy=numbers.quantity(after["cpu"].mean, unit="%")))
     used = max((after[name] for name in NETWORK if name in after), key=lambda used: used.mean, default=None)
     if worked < 0.5 and used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
         parts.append(words("why.network", share=numbers.percent(used.mean / used.capacity)))
+    if len(parts) == 1 and worked < 1 - LOST_FROM:
+        parts.append(words("why.untimed"))
     return words("answers.closed", said_text=replace(words.listed(parts), separators=SEVERAL))
 
 
