@@ -1,7 +1,5 @@
-"""An evaluation at 1 to 32 nodes that some frameworks pass, some fail and some leave open: made of measured runs.
-
-Five runs a scale, of one campaign and on one machine; every way to each outcome stands in it once.
-"""
+"""An evaluation at 1 to 32 nodes that some frameworks pass, some fail and some leave open: made of measured runs. Five
+runs a scale, of one campaign and on one machine; every way to each outcome stands in it once."""
 
 import random
 from dataclasses import replace

@@ -1,8 +1,6 @@
-"""Every kind of file that evalsuite reads: a sound one, what reads it, and bad ones by a table and by a seed.
-
-A bad file must be refused: a command ends with a documented exit code, few words that name the file, and nothing
-written; of a run folder's record the report must tell, and the run counts for nothing.
-"""
+"""Every kind of file that evalsuite reads: a sound one, what reads it, and bad ones by a table and by a seed. A bad
+file must be refused: a command ends with a documented exit code, few words that name the file, and nothing written; of
+a run folder's record the report must tell, and the run counts for nothing."""
 
 import csv
 import functools

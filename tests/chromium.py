@@ -1,7 +1,5 @@
-"""A headless Chromium for tests, spoken to over its DevTools protocol: no driver, no further dependency.
-
-The protocol is JSON (chromedevtools.github.io/devtools-protocol), here over two pipes: a zero byte ends each message.
-"""
+"""A headless Chromium for tests, spoken to over its DevTools protocol: no driver, no further dependency. The protocol
+is JSON (chromedevtools.github.io/devtools-protocol), here over two pipes: a zero byte ends each message."""
 
 import contextlib
 import json

@@ -1,9 +1,7 @@
 """Logs composed after what training scripts print, of runs whose speed is known: the truth that a reading is held to.
-
 They are composed after the scripts' sources and not after the logs of `tests/logs`, from which the dialects were made.
 `tests/logs/composed` has a template of each script: `complete` ones tell all, some need options, some tell no rate;
-`traps` and `short` have evaluations between the steps and a trap in each; they were made before the reader met them.
-"""
+`traps` and `short` have evaluations between the steps and a trap in each; they were made before the reader met them."""
 
 import math
 from dataclasses import dataclass

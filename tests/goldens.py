@@ -1,9 +1,6 @@
-"""Golden files: what is made of text, held against a file that a person has read.
-
-`EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_recipes.py` (or any other file of tests) writes the golden
-files of these tests anew from what is found now. Read the difference before you commit it: it is meant, or it is a
-defect.
-"""
+"""Golden files: what is made of text, held against a file that a person has read. `EVALSUITE_GOLDEN=write python -m
+pytest tests/unit/test_recipes.py` (or any other file of tests) writes the golden files of these tests anew from what is
+found now. Read the difference before you commit it: it is meant, or it is a defect."""
 
 import difflib
 import os
@@ -31,11 +28,9 @@ def expected(name: str, found: str) -> str:
 
 
 def commands(points: Iterable[tuple[str, Recipe, Case]]) -> str:
-    """The commands of one recipe: the first whole, each further one by what differs from one above it.
-
-    Each point is (words, recipe, case). A case is held against the one whose words are the longest beginning of its
-    own, as `1x8 amp` against `1x8`, else against the first.
-    """
+    """The commands of one recipe: the first whole, each further one by what differs from one above it. Each point is
+    (words, recipe, case). A case is held against the one whose words are the longest beginning of its own, as `1x8 amp`
+    against `1x8`, else against the first."""
     whole: dict[str, list[str]] = {}
     text = []
     for words, recipe, case in points:

@@ -1,10 +1,8 @@
-"""Links of a given rate between the hosts of `tests.namespaces`, and the same share of the cores for each of them.
-
-A link is shaped at both of its ends by a token bucket (tc-tbf(8)), so that it has the rate in each direction. The share
-is a quota of control groups, version 1 or 2: a host that trains alone has no more of a core than one of three.
-Version 2 is written as docs.kernel.org/admin-guide/cgroup-v2.html says; no machine of ours has run it. Where the group
-of this very process is the top one that can be seen (a container), version 2 refuses (EBUSY), and `missing` says so.
-"""
+"""Links of a given rate between the hosts of `tests.namespaces`, and the same share of the cores for each of them. A
+link is shaped at both of its ends by a token bucket (tc-tbf(8)), so that it has the rate in each direction. The share
+is a quota of control groups, version 1 or 2: a host that trains alone has no more of a core than one of three. Version
+2 is written as docs.kernel.org/admin-guide/cgroup-v2.html says; no machine of ours has run it. Where the group of this
+very process is the top one that can be seen (a container), version 2 refuses (EBUSY), and `missing` says so."""
 
 import contextlib
 import shutil

@@ -1,9 +1,7 @@
-"""Hosts of their own on this machine: each with its own network, name and list of hosts, all on one switch.
-
-A host is a process that holds three Linux namespaces (network, name, mounts); `Host.enter` starts a command in them.
-They share the disk, the clock and the cores, and take no turns with each other. Nothing of it is seen outside: the
-switch is in a namespace too, so that several tests may have such networks at the same time.
-"""
+"""Hosts of their own on this machine: each with its own network, name and list of hosts, all on one switch. A host is a
+process that holds three Linux namespaces (network, name, mounts); `Host.enter` starts a command in them. They share the
+disk, the clock and the cores, and take no turns with each other. Nothing of it is seen outside: the switch is in a
+namespace too, so that several tests may have such networks at the same time."""
 
 import contextlib
 import os
@@ -174,10 +172,8 @@ def with_ssh(*names: str) -> Iterator[tuple[dict[str, Host], Path]]:
 
 @contextlib.contextmanager
 def reached_by_ssh(hosts: Sequence[Host], first: Callable[[Host], Sequence[str]] = lambda host: ()) -> Iterator[Path]:
-    """sshd on each of *hosts*; gives the file that `ssh -F` takes to reach them without a question.
-
-    *first*: what starts a host's sshd, and so everything that is ever started there.
-    """
+    """sshd on each of *hosts*; gives the file that `ssh -F` takes to reach them without a question. *first*: what
+    starts a host's sshd, and so everything that is ever started there."""
     folder = Path(tempfile.mkdtemp(prefix="sshd-"))
     started = []
     try:

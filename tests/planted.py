@@ -1,7 +1,5 @@
 """Run folders with secrets wherever a run can hold one: in commands, variables, logs, and every free text of a record.
-
-They are as an older version, another tool or a hand may have left them: evalsuite itself writes none of it.
-"""
+They are as an older version, another tool or a hand may have left them: evalsuite itself writes none of it."""
 
 import base64
 import json

@@ -1,8 +1,6 @@
-"""Tables of logs (`tests/logs/tables`): what a log prints, what is given beside it, and what is read of both.
-
-A log stands in its row, with templates where its lines follow a rule, or in a file (by default of the row's name), or
-it is that of another row. A number may be the arithmetic that makes it: "8 * 64 / 0.5".
-"""
+"""Tables of logs (`tests/logs/tables`): what a log prints, what is given beside it, and what is read of both. A log
+stands in its row, with templates where its lines follow a rule, or in a file (by default of the row's name), or it is
+that of another row. A number may be the arithmetic that makes it: "8 * 64 / 0.5"."""
 
 import re
 import tomllib

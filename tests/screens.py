@@ -1,11 +1,9 @@
-"""Pictures of the report, small and grey, and how far two of them are apart.
-
-A screenshot is reduced to a quarter and to 16 greys, which keeps where things are and how dark, and loses how letters
-are drawn. Two pictures are compared tile by tile, a tile being 48 × 48 pixels of the page, by the mean grey of each
-tile (0 to 255), each moved by up to 8 pixels up or down: letters may lie elsewhere inside it, ink may not come or go.
-Measured: the same page twice 0; all text 0.05 pixels wider per letter 5; a row above that grew by a line's rounding 7;
-a legend gone 13, a line chart 23, the number of a card 38; the other theme 238.
-"""
+"""Pictures of the report, small and grey, and how far two of them are apart. A screenshot is reduced to a quarter and
+to 16 greys, which keeps where things are and how dark, and loses how letters are drawn. Two pictures are compared tile
+by tile, a tile being 48 × 48 pixels of the page, by the mean grey of each tile (0 to 255), each moved by up to 8 pixels
+up or down: letters may lie elsewhere inside it, ink may not come or go. Measured: the same page twice 0; all text 0.05
+pixels wider per letter 5; a row above that grew by a line's rounding 7; a legend gone 13, a line chart 23, the number
+of a card 38; the other theme 238."""
 
 import base64
 import io
@@ -36,9 +34,7 @@ FONTCONFIG = sources.text("screens_fontconfig.xml")
 
 def fonts(folder: Path) -> dict[str, str]:
     """The environment in which a browser sees the fonts of the golden pictures and no other; written into *folder*.
-
-    Raises FileNotFoundError where the Chinese ones are not installed.
-    """
+    Raises FileNotFoundError where the Chinese ones are not installed."""
     for file in (*_latin(), *_chinese()):
         (folder / file.name).symlink_to(file)
     config = folder / "fonts.conf"
@@ -78,10 +74,8 @@ def reduced(image: Image.Image) -> Image.Image:
 
 
 def distance(one: Image.Image, other: Image.Image) -> float:
-    """How far the tile that differs most is apart, moved up or down as suits it best.
-
-    Infinite where the pictures are not of one size.
-    """
+    """How far the tile that differs most is apart, moved up or down as suits it best. Infinite where the pictures are
+    not of one size."""
     if any(abs(a - b) > SHIFT for a, b in zip(one.size, other.size, strict=True)):
         return float("inf")
     box = (0, 0, min(one.width, other.width), min(one.height, other.height))

@@ -1,8 +1,6 @@
-"""A Slurm cluster of two nodes on this machine: Debian's own slurmctld, slurmd and munged, on ports of their own.
-
-Both nodes are this machine under two names (slurm.conf(5), "NodeHostname"), so a test sees the scheduler's real
-steps, variables and signals, but no second machine's clock, disk or network.
-"""
+"""A Slurm cluster of two nodes on this machine: Debian's own slurmctld, slurmd and munged, on ports of their own. Both
+nodes are this machine under two names (slurm.conf(5), "NodeHostname"), so a test sees the scheduler's real steps,
+variables and signals, but no second machine's clock, disk or network."""
 
 import contextlib
 import os
@@ -48,10 +46,8 @@ def missing() -> str | None:
 
 @contextlib.contextmanager
 def cluster() -> Iterator[dict[str, str]]:
-    """The variables that make `srun` start steps in an allocation of both nodes, n1 and n2, as inside `salloc`.
-
-    Raises RuntimeError if the cluster does not come up.
-    """
+    """The variables that make `srun` start steps in an allocation of both nodes, n1 and n2, as inside `salloc`. Raises
+    RuntimeError if the cluster does not come up."""
     folder = Path(tempfile.mkdtemp(prefix="slurm-"))  # a socket's path may have 107 characters: not pytest's folder
     environment = {"SLURM_CONF": str(folder / "slurm.conf")}
     ports = dict(zip(("controller", "first", "second"), _free_ports(3), strict=True))

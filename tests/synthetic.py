@@ -1,9 +1,7 @@
-"""Makes evaluations out of thin air, for the tests of the report: no run folder, no framework, no clock.
-
-Each maker returns a `model.Evaluation`, the same one each time: nobody changes it. The numbers come from a small model
-of scaling with fixed-seed noise; medians, intervals and verdicts are made by the project's own rooms, as they are for
-real runs.
-"""
+"""Makes evaluations out of thin air, for the tests of the report: no run folder, no framework, no clock. Each maker
+returns a `model.Evaluation`, the same one each time: nobody changes it. The numbers come from a small model of scaling
+with fixed-seed noise; medians, intervals and verdicts are made by the project's own rooms, as they are for real
+runs."""
 
 import hashlib
 import random

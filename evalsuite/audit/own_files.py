@@ -1,7 +1,6 @@
 """The files of a report: what evalsuite did not write, what its manifest has another hash of, what a browser would run.
-
-Whether their numbers are those of the raw files is told by making them again (`differences`), not by reading each form.
-"""
+Whether their numbers are those of the raw files is told by making them again (`differences`), not by reading each
+form."""
 
 import base64
 import hashlib

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalsuite import __version__
 from evalsuite.core.errors import Contradicts, EvalsuiteError, Gone
+from evalsuite.core.findings import RecordsDisagree
 from evalsuite.core.model import Measurement, Run
 from evalsuite.finished import finished
-from evalsuite.results.measure import units
 from evalsuite.runs.journal import ATTEMPTS, Journal
 from evalsuite.runs.store import OUTCOME, RunFolder, Store, folder_name
 
@@ -72,29 +71,12 @@ def _of_journal(sealed: Sequence[str], journal: Journal) -> Iterator[EvalsuiteEr
 
 
 def noted(runs: Sequence[Measurement], store: Store) -> Iterator[EvalsuiteError]:
-    """Where status and value of *runs*, computed again, are not what the journal noted when they ended.
-
-    By another version of evalsuite a log may read differently: its values are not compared.
-    """
+    """Where *runs*, computed again, are not what the journal noted when they ended."""
     try:
-        attempts, campaigns = store.journal.attempts(), store.journal.campaigns()
+        store.journal.attempts()
     except EvalsuiteError as error:
         yield Contradicts(error.message)
-        return
-    ours = {campaign.id for campaign in campaigns if campaign.evalsuite == __version__}
-    last = {attempt.run: attempt for attempt in attempts}
-    for run in runs:
-        attempt = last.get(run.run.id)
-        if attempt is None or attempt.status is None:
-            continue
-        pairs: list[tuple[str, str]] = [(store.folder(run.run).outcome().status, attempt.status)]
-        if attempt.campaign in ours and attempt.unit:
-            pairs.append((_printed(units.logged_value(run)), _printed(attempt.items_per_s)))
-        for got, expected in pairs:
-            if got != expected:
-                path = f"{store.journal.root / ATTEMPTS}: {run.run.id}"
-                yield Contradicts.of("audit.other_note", path=path, got=got, expected=expected)
-
-
-def _printed(value: float | None) -> str:
-    return "-" if value is None else f"{value:.9g}"
+    for found in (found for run in runs for found in run.findings):
+        if isinstance(found, RecordsDisagree) and found.record == "journal":
+            path = f"{store.journal.root / ATTEMPTS}: {found.where}"
+            yield Contradicts.of("audit.other_note", path=path, got=found.other_value, expected=found.value)

@@ -1,8 +1,6 @@
-"""Decodes JSON, TOML or an author's module into frozen dataclasses by the types of their fields.
-
-All mistakes of a file are named at once. Checks beyond a type are in its annotation, `Annotated[float, SHARE]`, or
-in a method `mistakes` of the dataclass.
-"""
+"""Decodes JSON, TOML or an author's module into frozen dataclasses by the types of their fields. All mistakes of a file
+are named at once. Checks beyond a type are in its annotation, `Annotated[float, SHARE]`, or in a method `mistakes` of
+the dataclass."""
 
 import functools
 import itertools
@@ -93,12 +91,9 @@ def refusal(value: object, expected: str, hint: str = "") -> Message:
 
 
 def decode(cls: type[Noun], facts: object, where: Path | str, advice: str = "", *, strict: bool = False) -> Noun:
-    """The *cls* in *facts*, the content of *where*. Raises EvalsuiteError with all mistakes.
-
-    *advice*: the message `decode.<advice>` says what to try.
-    *strict*: for what people write: unknown keys and empty texts are mistakes. Else unknown keys are passed over,
-    unless the class is `CLOSED`: a later evalsuite may write more.
-    """
+    """The *cls* in *facts*, the content of *where*. Raises EvalsuiteError with all mistakes. *advice*: the message
+    `decode.<advice>` says what to try. *strict*: for what people write: unknown keys and empty texts are mistakes. Else
+    unknown keys are passed over, unless the class is `CLOSED`: a later evalsuite may write more."""
     return cast(Noun, take(_kind(cls, strict), facts, where, advice, "\n  " if strict else " "))
 
 

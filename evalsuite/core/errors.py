@@ -56,10 +56,8 @@ _STATES |= {errno.ENOTSUP: "enosys", errno.ENOLCK: "enosys", errno.EEXIST: "enot
 
 
 def of_machine(error: OSError, where: object = None) -> EvalsuiteError | None:
-    """The message of an *error* that the machine's state explains; else None: a defect of evalsuite.
-
-    *where*: what was written or read, if the error does not say it.
-    """
+    """The message of an *error* that the machine's state explains; else None: a defect of evalsuite. *where*: what was
+    written or read, if the error does not say it."""
     if isinstance(error, FileNotFoundError) and not error.filename:  # the working folder
         error, where = OSError(errno.ESTALE, error.strerror), "."
     if isinstance(error.strerror, Message):  # said where it was refused
@@ -81,10 +79,8 @@ def for_terminal(message: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """ " Did you mean …?" with the first of *known* that goes on as *name* does, or else the nearest; or "".
-
-    *cutoff*: difflib's, 0 takes anything.
-    """
+    """ " Did you mean …?" with the first of *known* that goes on as *name* does, or else the nearest; or "". *cutoff*:
+    difflib's, 0 takes anything."""
     import difflib  # slow, and rarely needed
 
     known = list(known)

@@ -1,8 +1,6 @@
 """Columns and criteria of one's own: arithmetic over the fields of a case, in a spec or a file of criteria.
-
 `items_per_s / total_devices`, `peak_memory_sampled_bytes < 70e9`: of Python's grammar numbers, names, + - * /, brackets
-and one comparison.
-"""
+and one comparison."""
 
 import ast
 import math

@@ -1,16 +1,12 @@
-"""Every finding: its code, which of the ten questions it answers, its fields and limits (docs/method.md).
-
-A finding is one of these classes with its values: `Drift(change=0.07, where=run.id)`. What it costs follows from its
-question (`model.CONSEQUENCES`), unless it is only *noted*. The limits that judge are the defaults of its fields.
-
-To add one: declare it here, write its words into data/questions.toml and its test; tests/unit/test_findings.py names
-what lacks. A rule of samples detects by itself (`DETECTORS`); what another calculation sees is raised there.
-"""
+"""Every finding: its code, which of the ten questions it answers, its fields and limits (docs/method.md). A finding is
+one of these classes with its values: `Drift(change=0.07, where=run.id)`. What it costs follows from its question
+(`model.CONSEQUENCES`), unless it is only *noted*. The limits that judge are the defaults of its fields. To add one:
+declare it here, write its words into data/questions.toml and its test; tests/unit/test_findings.py names what lacks.
+The calculation that sees it raises it."""
 
 import dataclasses
-import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 from evalsuite.core.model import Finding, Protocol
 
@@ -38,18 +34,6 @@ FailureName = Annotated[str, "failure"]  # what ended a run: "out of memory"
 Name = Annotated[str, "name"]  # the same in every language
 Quote = Annotated[str, "quote"]  # words of a log or a tool
 Said = Annotated[str, "said"]  # words of another module
-
-DETECTORS = {"in_samples": "DeviceReadings, of the measured steps of a run"}  # class methods of rules → what they take
-
-
-class DeviceReadings(typing.Protocol):
-    """The sensors' readings of a run's devices while its steps were measured."""
-
-    def each(self, quantity: str) -> Iterable[Sequence[float]]:
-        """The readings of each device that has some, in order of time."""
-
-    def sent_bytes_per_s(self, *, ports: bool) -> float | None:
-        """Of several nodes, over ports of InfiniBand adapters or over interfaces; None where there are none."""
 
 
 class SameBytes(Finding, code="D04", question=5):
@@ -142,13 +126,6 @@ class ImpossibleSamples(Finding, code="D18", question=10):
     limit: Limit = 1.02  # of its capacity no link or disk does more on the mean
 
 
-class SamplesDenied(Finding, code="changed_since_run", question=5):
-    sampled_s: Seconds  # of CPU time
-    counted_s: Seconds  # by the agent, of all processes that it waited for
-    limit: Limit = 1.05
-    least_s: Seconds = 2.0
-
-
 class OverlappingPhases(Finding, code="D18", question=10):
     phases: tuple[Phase, ...]
     sum_s: Seconds
@@ -217,14 +194,6 @@ class InfinibandIdle(Finding, code="infiniband_unused", question=10):
     limit: Limit = 0.01
     least_bytes_per_s = 10e6  # below it nothing worth naming was sent at all
 
-    @classmethod
-    def in_samples(cls, devices: DeviceReadings) -> Iterator[Finding]:
-        if not any(True for _ in devices.each("gpus.utilisation_percent")):
-            return
-        sent, beside = devices.sent_bytes_per_s(ports=True), devices.sent_bytes_per_s(ports=False) or 0.0
-        if sent is not None and beside > cls.least_bytes_per_s and sent < beside * cls.limit:
-            yield cls(infiniband=sent, ethernet=beside, unit="bytes/s")
-
 
 class LoaderWaits(Finding, code="loader_bound", question=10):
     share: Share  # of the step
@@ -259,11 +228,18 @@ class ChangedSinceRun(Finding, code="changed_since_run", question=5):
     files: tuple[Name, ...]
 
 
-class SamplesLost(Finding, code="changed_since_run", question=5):
-    readings: Count
-    taken: Count  # by the agent, which says how long it ran and what it missed
-    limit: Limit = 0.8  # 338 honest runs: 0.98 at least
-    fewest: Count = 8
+class RecordsDisagree(Finding, code="changed_since_run", question=5):
+    fact: Name
+    record: Name
+    value: Name
+    other: Name
+    other_value: Name
+    samples: Limit = 0.2  # 338 honest runs: 0.02 at most
+    fewest: Count = 8  # samples
+    cpu: Limit = 1.05  # sampled, of what the agent counted of all processes that it waited for
+    begin_s: Seconds = 10.0  # 365 honest runs: 0.01 at most
+    around_s: Seconds = 60.0  # of the agent's time, on its own machine: 5.5 at most
+    clocks_s: Seconds = 86400.0  # of two machines, with a queue between them
 
 
 class ClockDisagrees(Finding, code="clock_disagrees", question=9):
@@ -319,27 +295,10 @@ class ClocksHeldBack(Finding, code="machine_drifts", question=6, noted=True):
     share: Share  # of the readings of the worst
     limit: Limit = 0.05
 
-    @classmethod
-    def in_samples(cls, devices: DeviceReadings) -> Iterator[Finding]:
-        """By nvml.h, nvmlClocksEventReason…: slowed down by the hardware (8), by heat (32, 64) or by a brake on power
-        (128). A busy device reaches its power cap (4): no finding."""
-        slowed, fewest = 8 | 32 | 64 | 128, 5
-        read = (readings for readings in devices.each("gpus.clock_limits") if len(readings) >= fewest)
-        shares = [sum(int(bits) & slowed != 0 for bits in of) / len(of) for of in read]
-        if held := [share for share in shares if share > cls.limit]:
-            yield cls(devices=len(held), of=len(shares), share=max(held))
-
 
 class DeviceErrors(Finding, code="machine_drifts", question=6):
     driver: Count  # critical ones that the driver reported
     memory: Count  # that ECC could not correct
-
-    @classmethod
-    def in_samples(cls, devices: DeviceReadings) -> Iterator[Finding]:
-        driver = sum(int(counts[-1]) for counts in devices.each("gpus.driver_errors"))
-        memory = sum(int(counts[-1] - counts[0]) for counts in devices.each("gpus.memory_errors_uncorrected"))
-        if driver or memory > 0:
-            yield cls(driver=driver, memory=max(0, memory))
 
 
 class CoresIdle(Finding, code="cores_idle", question=2, noted=True):
@@ -751,13 +710,6 @@ class Oversubscribed(Finding, code="busy_machine", question=6, noted=True):
 
 
 RULES: Mapping[str, type[Finding]] = {rule.name: rule for rule in Finding.__subclasses__()}
-
-
-def detect(how: str, evidence: object) -> Iterator[Finding]:
-    for known in RULES.values():
-        detector: Callable[[Any], Iterable[Finding]] | None = getattr(known, how, None)
-        if detector is not None:
-            yield from detector(evidence)
 
 
 def codes() -> tuple[str, ...]:

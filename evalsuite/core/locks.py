@@ -1,8 +1,6 @@
-"""One holder at a time of a file's lock, released when the process dies.
-
-With flock. Where a file system lacks it (Lustre with `noflock`), with filelock's soft lock, a second file: one of a
-dead process of this host is taken over. Of a process on another host, nothing tells whether it lives.
-"""
+"""One holder at a time of a file's lock, released when the process dies. With flock. Where a file system lacks it
+(Lustre with `noflock`), with filelock's soft lock, a second file: one of a dead process of this host is taken over. Of
+a process on another host, nothing tells whether it lives."""
 
 import contextlib
 import errno
@@ -19,10 +17,8 @@ LONGEST_WAIT_S = 600.0  # without flock
 
 @contextlib.contextmanager
 def hold_lock(path: Path, *, wait: bool = True, waiting: Callable[[], object] = lambda: None) -> Iterator[bool]:
-    """Holds *path* for a while; yields False if another holds it and *wait* is off.
-
-    *waiting* is called once before a wait. Raises OSError if the file cannot be made.
-    """
+    """Holds *path* for a while; yields False if another holds it and *wait* is off. *waiting* is called once before a
+    wait. Raises OSError if the file cannot be made."""
     with open(path, "w", opener=files.open_own) as file:
         try:
             try:

@@ -1,7 +1,5 @@
-"""The nouns, frozen, with units in their field names. `None`: not measured.
-
-Only `messages` of evalsuite is imported at run time: every command imports this module.
-"""
+"""The nouns, frozen, with units in their field names. `None`: not measured. Only `messages` of evalsuite is imported at
+run time: every command imports this module."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -266,10 +264,8 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """What a throughput is counted from: the sum of *items* ÷ the sum of *seconds*.
-
-    Where only rates are printed, items are steps and seconds are steps ÷ rate: the harmonic mean.
-    """
+    """What a throughput is counted from: the sum of *items* ÷ the sum of *seconds*. Where only rates are printed, items
+    are steps and seconds are steps ÷ rate: the harmonic mean."""
 
     items: tuple[float, ...]
     seconds: tuple[float, ...]

@@ -32,10 +32,8 @@ def shared(
     *,
     worth: bool = True,
 ) -> Iterator[Made]:
-    """Results in the order of *things*. Raises what *work* raises.
-
-    *meanwhile* is done here while they work, as is what a killed one leaves, and all if it is not *worth* a start.
-    """
+    """Results in the order of *things*. Raises what *work* raises. *meanwhile* is done here while they work, as is what
+    a killed one leaves, and all if it is not *worth* a start."""
     workers = min(cores(), len(things)) if worth else 1
     if workers > 1:
         return _forked(work, things, workers, meanwhile)

@@ -1,7 +1,5 @@
-"""Finds secrets in what evalsuite writes for others, and names them in their place: `[secret: --password]`.
-
-Signs are a name, an issuer's shape, what only chance writes, and credentials; nothing else is found (SECURITY.md).
-"""
+"""Finds secrets in what evalsuite writes for others, and names them in their place: `[secret: --password]`. Signs are a
+name, an issuer's shape, what only chance writes, and credentials; nothing else is found (SECURITY.md)."""
 
 import base64
 import functools

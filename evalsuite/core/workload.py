@@ -1,7 +1,5 @@
-"""What reference workloads answer after training from one start, and the receipt of all frameworks.
-
-A receipt holds all that the verdicts are computed from, and the hashes of the workload files that it proves.
-"""
+"""What reference workloads answer after training from one start, and the receipt of all frameworks. A receipt holds all
+that the verdicts are computed from, and the hashes of the workload files that it proves."""
 
 import math
 from collections.abc import Iterator, Mapping

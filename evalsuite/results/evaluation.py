@@ -39,7 +39,6 @@ def evaluate(
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Evaluation:
     """The evaluation of all finished run folders in *store*, or of the cases in *only*. Raises NothingMeasured.
-
     *places*: further dialects; *cache*: of measurements; *receipts*: further folders; *meanwhile*: done beside."""
     settings = criteria.read(criteria_file)
     wanted = {case.id for case in only} if only is not None else None

@@ -160,10 +160,8 @@ class PackedTables(Mapping[str, Rows]):
         return table
 
     def line(self, name: str) -> tuple[bytes, int, float] | None:
-        """A quantity as it is written, how many readings it has, and how many steps are one unit.
-
-        None where there are more blocks. Raises EvalsuiteError if it is damaged.
-        """
+        """A quantity as it is written, how many readings it has, and how many steps are one unit. None where there are
+        more blocks. Raises EvalsuiteError if it is damaged."""
         if len(self._blocks) != 1 or name not in self._names:
             return None
         block = self._blocks[0]

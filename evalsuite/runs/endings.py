@@ -48,8 +48,9 @@ class Outcome(Document):
         return self.status in ENDED_WELL
 
     def mistakes(self) -> Iterator[Mistake]:
-        if self.status == "completed" and not self.enough and self.exit_code not in (None, 0):
-            yield Mistake("exit_code", message("completed", code=self.exit_code))
+        bad = (self.exit_code or self.reason) if self.exit_code is not None and not self.enough else None
+        if self.status == "completed" and bad:
+            yield Mistake("exit_code", message("completed", code=bad))
 
 
 @dataclass(frozen=True, kw_only=True)

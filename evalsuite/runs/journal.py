@@ -1,8 +1,6 @@
 """The journal of a folder of runs: each start of an evaluation with its plan, and every attempt at a run.
-
 `campaigns/<id>.json` is written once, before the first run. `attempts.jsonl` has a line for each event of an attempt,
-with the hash of the line before: a missing line shows, and so does a run made again.
-"""
+with the hash of the line before: a missing line shows, and so does a run made again."""
 
 import contextlib
 import hashlib
@@ -76,10 +74,8 @@ class Journal:
         campaign.write(folder / f"{campaign.id}.json")
 
     def count_elsewhere(self, plan_sha256: str) -> int:
-        """In how many other folders the same plan was started: beside this one, or beside the one that holds it.
-
-        A start whose report is on a site there hides nothing, and does not count: a nightly job has a folder a night.
-        """
+        """In how many other folders the same plan was started: beside this one, or beside the one that holds it. A
+        start whose report is on a site there hides nothing, and does not count: a nightly job has a folder a night."""
         own, sealed = self.root.resolve(), f'"plan_sha256": "{plan_sha256}"'.encode()
         beside = (*own.parent.glob(f"*/{CAMPAIGNS}"), *own.parent.parent.glob(f"*/{own.name}/{CAMPAIGNS}"))
         folders = {folder.resolve() for folder in beside} - {own / CAMPAIGNS}  # a link to this one is no other

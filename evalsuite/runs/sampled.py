@@ -71,10 +71,8 @@ def device(folder: RunFolder) -> str | None:
 
 
 def rows(folder: RunFolder) -> Iterator[list[Cell]]:
-    """A head, then the readings of one host after the other.
-
-    Columns: `disks.read_bytes[sda]`. Raises EvalsuiteError where there is nothing to read.
-    """
+    """A head, then the readings of one host after the other. Columns: `disks.read_bytes[sda]`. Raises EvalsuiteError
+    where there is nothing to read."""
     hosts = folder.sampled_hosts()
     if not hosts:
         raise EvalsuiteError.of("runs.samples_none", path=folder.path)

@@ -1,10 +1,7 @@
-"""The run folder: the only module that knows the names of its files.
-
-`runs/<case>/r<repeat>/` holds `case.json`, `command.json`, for each host `environment.<host>.json`,
-`samples.<host>.columns` (`.jsonl` until the agent ends), `log.<host>.txt` byte for byte (`log.<host>.r<rank>.txt`
-where a node has several processes) and `arrivals.<host>.csv`, and last `outcome.json`: the run has finished.
-A finished run is never edited. An interrupted one is moved aside.
-"""
+"""The run folder: the only module that knows the names of its files. `runs/<case>/r<repeat>/` holds `case.json`,
+`command.json`, for each host `environment.<host>.json`, `samples.<host>.columns` (`.jsonl` until the agent ends),
+`log.<host>.txt` byte for byte (`log.<host>.r<rank>.txt` where a node has several processes) and `arrivals.<host>.csv`,
+and last `outcome.json`: the run has finished. A finished run is never edited. An interrupted one is moved aside."""
 
 import contextlib
 import functools

@@ -42,9 +42,7 @@ class Failed(Exception):
 @dataclass
 class Load:
     """What others take of the cores over the time of a campaign: *share* of it, in spells of *spell_s* on average.
-
-    Without spells it is steady or, where *each_run*, another level in each run.
-    """
+    Without spells it is steady or, where *each_run*, another level in each run."""
 
     share: float
     spell_s: float = 0.0

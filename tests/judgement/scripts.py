@@ -1,7 +1,5 @@
-"""Scripts that bend their own figure, played beside an honest one, and honest ones that look odd.
-
-By the second table (`WHAT_IFS`) no limit was chosen.
-"""
+"""Scripts that bend their own figure, played beside an honest one, and honest ones that look odd. By the second table
+(`WHAT_IFS`) no limit was chosen."""
 
 import functools
 import tempfile

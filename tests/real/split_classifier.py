@@ -1,7 +1,5 @@
 """Trains one face-recognition network twice on several processes, its head whole and split, and says how far apart.
-
-Started by `test_split_classifier.py` with the folder of the workloads; prints one line of JSON on rank 0.
-"""
+Started by `test_split_classifier.py` with the folder of the workloads; prints one line of JSON on rank 0."""
 
 import json
 import sys

@@ -1,7 +1,5 @@
-"""The report under axe-core (deque.com/axe): no violation of WCAG 2.2 A and AA, in both languages and themes.
-
-axe-core is fetched with npm into a temporary folder; without npm, or where it gets no answer, the tests are skipped.
-"""
+"""The report under axe-core (deque.com/axe): no violation of WCAG 2.2 A and AA, in both languages and themes. axe-core
+is fetched with npm into a temporary folder; without npm, or where it gets no answer, the tests are skipped."""
 
 import json
 import shutil

@@ -1,7 +1,5 @@
-"""Reading Ascend devices: through a small library that stands in for DCMI.
-
-As for NVML the library is compiled here and answers fixed values; they are no measurements.
-"""
+"""Reading Ascend devices: through a small library that stands in for DCMI. As for NVML the library is compiled here and
+answers fixed values; they are no measurements."""
 
 import os
 import shutil

@@ -1,7 +1,5 @@
-"""Kills at moments drawn from a seed: nothing that was finished is lost or changed, and no process is left.
-
-One of each here; `make test-nightly` takes the whole series and prints counts.
-"""
+"""Kills at moments drawn from a seed: nothing that was finished is lost or changed, and no process is left. One of each
+here; `make test-nightly` takes the whole series and prints counts."""
 
 import contextlib
 import json

@@ -1,6 +1,5 @@
 """Run histories made by the newest releases of the trackers themselves, each in an environment of its own: those of
-`tests/exports/`, and those that `report --to` writes, which are read back.
-"""
+`tests/exports/`, and those that `report --to` writes, which are read back."""
 
 import json
 import subprocess

@@ -1,8 +1,6 @@
-"""A machine that lacks something: every command says it in one sentence, and loses nothing.
-
-A small file system in memory is the full disk; where none can be mounted, a limit on the size of a file is. By day some
-commands are tried, at night all of them.
-"""
+"""A machine that lacks something: every command says it in one sentence, and loses nothing. A small file system in
+memory is the full disk; where none can be mounted, a limit on the size of a file is. By day some commands are tried, at
+night all of them."""
 
 import os
 import resource

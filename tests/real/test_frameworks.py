@@ -1,7 +1,5 @@
-"""Four frameworks really train, by day in one evaluation; at night by every recipe, each alone.
-
-Its virtual environment is made on first use, which takes minutes where nothing is cached.
-"""
+"""Four frameworks really train, by day in one evaluation; at night by every recipe, each alone. Its virtual environment
+is made on first use, which takes minutes where nothing is cached."""
 
 import functools
 import json

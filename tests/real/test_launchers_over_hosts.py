@@ -1,7 +1,5 @@
-"""Each launcher's own program over played hosts of two ranks each: what every process is told of its place.
-
-The node agent of each host starts it, as an evaluation does; no framework trains (tests/real/test_clusters.py).
-"""
+"""Each launcher's own program over played hosts of two ranks each: what every process is told of its place. The node
+agent of each host starts it, as an evaluation does; no framework trains (tests/real/test_clusters.py)."""
 
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The engines hosts and mpi over launchers of MPI: every host is reached, lost ones are noticed, and nothing is left.
-
-Those of this machine, and newer ones.
-"""
+Those of this machine, and newer ones."""
 
 import json
 import os

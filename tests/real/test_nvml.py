@@ -1,8 +1,6 @@
-"""Reading NVIDIA devices, through a small library of our own that stands in for NVML.
-
-The library is compiled here and answers fixed values, so what is tested is the way from NVML's C interface to
-our samples: units, fields, and functions that an older driver does not have. Its values are no measurements.
-"""
+"""Reading NVIDIA devices, through a small library of our own that stands in for NVML. The library is compiled here and
+answers fixed values, so what is tested is the way from NVML's C interface to our samples: units, fields, and functions
+that an older driver does not have. Its values are no measurements."""
 
 import json
 import os

@@ -1,9 +1,6 @@
-"""The report as it looks, against golden pictures: `tests/golden/screens` (tests/screens.py).
-
-The pictures are drawn with fonts that are the same everywhere (docs/decisions.md, 12). Without them the
-comparison is skipped and says why; in CI it fails.
-`EVALSUITE_GOLDEN=write` makes them anew: look at each before it is committed.
-"""
+"""The report as it looks, against golden pictures: `tests/golden/screens` (tests/screens.py). The pictures are drawn
+with fonts that are the same everywhere (docs/decisions.md, 12). Without them the comparison is skipped and says why; in
+CI it fails. `EVALSUITE_GOLDEN=write` makes them anew: look at each before it is committed."""
 
 import chromium
 import pytest

@@ -1,7 +1,5 @@
-"""The walls of the house: which room may import which, and what no room right of the wall does.
-
-`docs/architecture.md` draws what stands here. A new arrow is a decision: write it down in `docs/decisions.md`.
-"""
+"""The walls of the house: which room may import which, and what no room right of the wall does. `docs/architecture.md`
+draws what stands here. A new arrow is a decision: write it down in `docs/decisions.md`."""
 
 import ast
 import sys
@@ -56,9 +54,7 @@ FILES = {
 
 def imports(room: str, nodes: Sequence[ast.AST], known: frozenset[str]) -> set[str]:
     """The modules that the *nodes* of *room*'s source import: ours by their whole name, of others the name asked for.
-
-    `from evalsuite.plan import spec` is `evalsuite.plan.spec`.
-    """
+    `from evalsuite.plan import spec` is `evalsuite.plan.spec`."""
     found = set()
     for node in nodes:
         if isinstance(node, ast.Import):

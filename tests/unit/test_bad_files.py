@@ -1,7 +1,5 @@
-"""Bad values in every file that evalsuite reads are refused, and any change of any file makes no traceback.
-
-Some of the generated ones by day, all of them at night; EVALSUITE_SEED for others.
-"""
+"""Bad values in every file that evalsuite reads are refused, and any change of any file makes no traceback. Some of the
+generated ones by day, all of them at night; EVALSUITE_SEED for others."""
 
 import gzip
 import json

@@ -1,8 +1,6 @@
-"""The corpus of real logs beside the checkout, where they are present: each reading as it was.
-
-`EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_corpus.py` writes what is read now into
-`tests/golden/readings.csv`; look at each log whose row has changed. The file holds figures only, nothing of the logs.
-"""
+"""The corpus of real logs beside the checkout, where they are present: each reading as it was. `EVALSUITE_GOLDEN=write
+python -m pytest tests/unit/test_corpus.py` writes what is read now into `tests/golden/readings.csv`; look at each log
+whose row has changed. The file holds figures only, nothing of the logs."""
 
 from evalsuite.logs.reading import Reading
 from tests import goldens

@@ -67,7 +67,7 @@ def test_the_environment_is_named_by_hardware_and_not_by_host():
         host="a", cpu_model="EPYC", cpu_count_usable=2.0, gpus=(Gpu(name="H200"), Gpu(name="H200")), driver="550"
     )
 
-    key = machines.recorded({"a": host, "b": replace(host, host="b")})
+    key = machines.of_run({"a": host, "b": replace(host, host="b")}, COMMAND)
 
     assert str(key) == "2 x H200, EPYC (2 cores), driver 550"
 

@@ -1,9 +1,7 @@
-"""Whatever happened to a log, its number is what it should be, there is none, or something is said.
-
-Logs as they were found (`tests/logs`) are held to their own number; logs composed of runs whose speed is known, some
-with a trap in them (`tests/composed.py`), to the truth. "The total" is the script's own figure over the whole run,
-start-up inside: status `partial` says so.
-"""
+"""Whatever happened to a log, its number is what it should be, there is none, or something is said. Logs as they were
+found (`tests/logs`) are held to their own number; logs composed of runs whose speed is known, some with a trap in them
+(`tests/composed.py`), to the truth. "The total" is the script's own figure over the whole run, start-up inside: status
+`partial` says so."""
 
 import itertools
 from dataclasses import replace
@@ -64,9 +62,7 @@ def sample(kind: str) -> list[str]:
 
 def silently_wrong(before: Reading, after: Reading, *, of_total: bool) -> bool:
     """More than 2 % from the log as it was, with a status that counts and no finding that the log had not before.
-
-    *of_total*: the script's own total may stand for its reports.
-    """
+    *of_total*: the script's own total may stand for its reports."""
     old, new = counted(before), counted(after)
     if old is None or new is None or abs(new / old - 1) <= NEAR:
         return False
@@ -109,10 +105,8 @@ def of_trapped(number: int, of: int) -> datetime:
 
 
 def wrong_after(folder: Path, name: str, kinds: dict[str, Mutation], known: dict[str, int], sayings: set[str]):
-    """What of a log is read to another number than the truth, after each of *kinds*, and without a word of it.
-
-    By day every fourth of them, another fourth for each log.
-    """
+    """What of a log is read to another number than the truth, after each of *kinds*, and without a word of it. By day
+    every fourth of them, another fourth for each log."""
     text, run = composed.log(name).encode(), composed.run_of(name)
     part = 1 if sources.NIGHTLY else 4
     turn = (*COMPLETE, *NEEDS_OPTIONS, *WITHOUT_RATE, *TRAPS).index(name) % part

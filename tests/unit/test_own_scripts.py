@@ -244,7 +244,7 @@ def test_a_log_without_a_declared_format_is_read_by_itself_or_one_sentence_says_
         (folder.path / "log.n1.txt").write_text(log)
         folder.write_command(RunCommand(argv=(), command=(), environment={}, recipe=recipe))
         folder.write_outcome(
-            Outcome(status="failed" if died else "completed", reason="exit code 1", exit_code=int(died))
+            Outcome(status="failed" if died else "completed", reason="exit code 1" if died else "", exit_code=int(died))
         )
 
     found = measurement.measurement(folder)

@@ -1,8 +1,6 @@
-"""Published figures beside ours, and by arithmetic on the log why they differ.
-
-`EVALSUITE_GOLDEN=write python -m pytest tests/unit/test_published.py` writes `tests/golden/published.csv`; what the
-authors did, and why ours differs, stands in `tests/golden/published_ways.toml`.
-"""
+"""Published figures beside ours, and by arithmetic on the log why they differ. `EVALSUITE_GOLDEN=write python -m pytest
+tests/unit/test_published.py` writes `tests/golden/published.csv`; what the authors did, and why ours differs, stands in
+`tests/golden/published_ways.toml`."""
 
 import csv
 import re

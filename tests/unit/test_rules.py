@@ -3,17 +3,20 @@ from dataclasses import replace
 import pytest
 import synthetic
 
+from evalsuite.contracts import registry
 from evalsuite.core import paths
-from evalsuite.core.documents import Citation, CitedFigure
+from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, UsedRecipe
 from evalsuite.core.findings import BaseUnlike
-from evalsuite.core.model import Fact, LogLine, Utilisation
-from evalsuite.results.compare import published_rates
+from evalsuite.core.model import Attempt, Fact, LogLine, Run, Utilisation
+from evalsuite.results.compare import fairness, published_rates
 from evalsuite.results.compare.scaling import with_scaling
-from evalsuite.results.measure import measurement
+from evalsuite.results.measure import as_given, plausibility
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules, machine, printed_beside
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import Header, Samples
 from tests.bad_files import AGENT
+from tests.toys import COMMAND
 
 
 def test_a_reading_above_its_capacity_is_left_out_and_named():
@@ -117,11 +120,108 @@ def test_what_each_step_prints_as_no_clock_does_is_named(each, text, found):
     assert [said.text for said in printed_beside.constant(run)] == found
 
 
-@pytest.mark.parametrize(("sampled", "denied"), [((0.0, 20.0, 52.5), []), ((0.0, 30.0, 57.0), [57.0]), ((), [])])
-def test_samples_of_more_cpu_time_than_the_agent_counted_are_not_of_this_run(sampled, denied):
-    samples = Samples(header=Header(hz=0.1), tables={"tree.cpu_s": {"": sampled}, "at_s": {"": sampled}})
+OF_HOST = dict(
+    outcome=Outcome(status="completed", reason="", exit_code=0, started_at=AGENT.started_at, duration_s=63.4),
+    command=replace(COMMAND, engine="local", command=("a", "b")),
+    agent=replace(AGENT, command=("a", "b")),
+    samples=Samples(
+        header=Header(hz=1.0, started_at_unix_s=1795140000.0, cores=(1, 0), memory_total_bytes=9),
+        tables={"tree.cpu_s": {"": [0.0, 52.5]}, "tree.memory_bytes": {"": [2e8]}, "at_s": {"": [1.0] * 70}},
+    ),
+    machine=HostEnvironment(host="n0", memory_total_bytes=9),
+    said=(Fact(key="parameters", value="25557032", source="log"),),
+)  # fmt: skip
 
-    assert [each.sampled_s for each in measurement._readings_lost({"a": AGENT}, {"a": samples})] == denied
+
+@pytest.mark.parametrize(
+    ("record", "changes", "denied"),
+    [
+        ("outcome", {}, []),
+        ("outcome", {"started_at": "2026-11-11T10:00:00+08:00"}, ["started_at"]),
+        ("outcome", {"duration_s": 300.0}, ["duration_s"]),
+        ("agent", {"exit_code": 137}, ["exit_code"]),
+        ("agent", {"command": ("python", "other.py")}, ["command"]),
+        ("agent", {"cores": ((0,),)}, ["cores"]),
+        ("agent", {"duration_s": 100.0}, ["due"]),
+        ("agent", {"group_cpu_s": 40.0}, ["group_cpu_s"]),
+        ("agent", {"started_at": "2026-11-20T10:01:00+08:00"}, ["started_at"]),
+        ("machine", {"memory_total_bytes": 40}, ["memory_total_bytes"]),
+        ("samples", {"tables": OF_HOST["samples"].tables | {"tree.memory_bytes": {"": [9e6]}}}, ["parameters"]),
+    ],
+)
+def test_what_two_records_of_a_run_say_unlike_takes_it_out(record, changes, denied):
+    said = OF_HOST | {record: replace(OF_HOST[record], **changes)}
+    said |= {name: {"n0": said[name]} for name in ("agent", "samples", "machine")}
+
+    case = synthetic.case(device="cpu")
+    assert [each.fact for each in plausibility.of_hosts(case, *said.values())] == denied
+
+
+@pytest.mark.parametrize(
+    ("changes", "denied"),
+    [
+        ({}, []),
+        ({"status": "failed"}, ["status"]),
+        ({"items_per_s": 38.0002}, ["items_per_s"]),
+        ({"status": None, "items_per_s": None}, []),  # killed before it was noted
+        ({"started_at": "2026-11-11T10:00:00+08:00"}, ["started_at"]),
+    ],
+)
+def test_a_run_is_held_against_the_journals_word_of_it(changes, denied):
+    run = replace(synthetic.measured(synthetic.case(), 0, 38.0), started_at=AGENT.started_at)
+    usual = dict(status="completed", items_per_s=38.0, unit=run.throughput.unit, started_at=AGENT.started_at)
+    attempt, made = Attempt(run=run.run.id, number=1, campaign="a", **usual | changes), synthetic.command(run.run.case)
+
+    assert [each.fact for each in plausibility.of_attempt(attempt, run, made)] == denied
+
+
+OURS = synthetic.case(framework="pytorch", model="resnet50_v1.5", recipe="reference-resnet50")
+GIVEN = registry.discover()["pytorch"].recipe("reference-resnet50")
+
+
+@pytest.mark.parametrize(
+    ("made", "more", "said"),
+    [
+        ({}, (), ""),
+        ({}, ("--freeze",), "--freeze"),
+        ({"command": ("nice", "-n", "19")}, (), "nice -n 19"),
+        ({"command": ("python", "-X", "dev")}, (), "-X dev"),
+        ({"environment": {"LD_PRELOAD": "/tmp/lib.so"}}, (), "LD_PRELOAD=/tmp/lib.so"),
+        ({"recipe": UsedRecipe(name=GIVEN.name, facts={"optimiser": "none"})}, (), "optimiser=none"),
+        ({"packages": {"torch": "2.15.0"}}, (), "version=2.15.0"),
+        ({"workload_sha256": {"a.py": "00"}}, (), "other scripts"),
+        ({"evalsuite": "0.0.9"}, ("--freeze",), "evalsuite 0.0.9"),
+        ({"recipe": UsedRecipe(name="own")}, (), None),
+    ],
+)
+def test_what_a_run_was_given_beyond_its_recipe_is_named(made, more, said):
+    of = GIVEN.command_of(OURS)
+    words = [word.replace("{python}", "/env/bin/python3").replace("{workloads}", "/w") for word in of.argv]
+    before, usual = (
+        made.get("command", ()),
+        dict(recipe=UsedRecipe(name=GIVEN.name), packages={}, environment=of.environment),
+    )
+    words = [*before, *words[before[:1] == ("python",) :], *more]
+    ran = replace(synthetic.command(OURS), **usual | made | {"command": tuple(words)})
+
+    assert as_given.beyond(Run(case=OURS, repeat=0), ran, {}) == said
+
+
+@pytest.mark.parametrize(
+    ("key", "ours", "theirs", "apart"),
+    [
+        ("beyond_recipe", ["nice"] * 5, [None] * 5, True),
+        ("beyond_recipe", ["nice", "nice", None, None, None], [None] * 5, True),
+        ("beyond_recipe", ["nice"] * 5, ["nice"] * 5, False),
+        ("framework_version", ["2.13", "2.13", "2.13", "2.0", "2.0"], ["3.3"] * 5, True),
+    ],
+)
+def test_what_is_beyond_a_recipe_is_compared_with_its_like_and_a_case_has_one_version(key, ours, theirs, apart):
+    each = ((of, k, said) for of, at in (("pytorch", ours), ("mxnet", theirs)) for k, said in enumerate(at))
+    runs = [(synthetic.measured(synthetic.case(of), k, 36.0 + k / 9), said) for of, k, said in each]
+    told = [replace(run, facts=(*run.facts, *([Fact(key=key, value=s, source="log")] if s else ()))) for run, s in runs]
+
+    assert bool(fairness.obstacles(*summaries(told), fairness.FRAMEWORKS)) is apart
 
 
 def test_a_run_in_order_is_returned_as_it_came():

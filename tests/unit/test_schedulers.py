@@ -1,8 +1,5 @@
-"""What every batch scheduler must do: a new one fails here by its name for each thing that it lacks.
-
-A scheduler is a module of `evalsuite/schedulers`; what it sets and prints is a module of the same name in
-`tests/schedulers`.
-"""
+"""What every batch scheduler must do: a new one fails here by its name for each thing that it lacks. A scheduler is a
+module of `evalsuite/schedulers`; what it sets and prints is a module of the same name in `tests/schedulers`."""
 
 import importlib
 import pkgutil

@@ -1,8 +1,6 @@
 """The whole must fit in a head: a budget of lines for each capability, and ceilings for what a user chooses from.
-
 Counted is what a maintainer reads: engine, adapters, templates, data tables, tests with their tables, tools. A feature
-pays for itself by what it makes needless, and no commit raises a budget that it fills.
-"""
+pays for itself by what it makes needless, and no commit raises a budget that it fills."""
 
 import ast
 from collections import Counter

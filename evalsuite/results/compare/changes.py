@@ -1,8 +1,6 @@
-"""What changed between two evaluations, case by case; the framework's version alone may differ.
-
-With one campaign a side, a change must be larger than campaigns of one software differ by (docs/numbers.md). With four
-a side the campaign is the unit: its median counts.
-"""
+"""What changed between two evaluations, case by case; the framework's version alone may differ. With one campaign a
+side, a change must be larger than campaigns of one software differ by (docs/numbers.md). With four a side the campaign
+is the unit: its median counts."""
 
 import math
 import statistics

@@ -1,8 +1,6 @@
-"""What is known of two results, and who is ahead of several: objects that every place prints and none computes again.
-
-A ranking is of the frameworks of a model or, of one framework alone, of its variants: its scripts and the options that
-change how the same work is done. One of whom too little is known takes nothing from the verdict of others above it.
-"""
+"""What is known of two results, and who is ahead of several: objects that every place prints and none computes again. A
+ranking is of the frameworks of a model or, of one framework alone, of its variants: its scripts and the options that
+change how the same work is done. One of whom too little is known takes nothing from the verdict of others above it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -92,7 +92,8 @@ class FactRow:
     def apart(self) -> bool:
         told = {fact.value.lower() for stated in self.values for fact in stated or ()} - {*facts.NEUTRAL}
         alone = None in self.values and (self.rule.unknown == "unranked" or (self.rule.unknown == "alone" and told))
-        return self.rule.kind in MUST_BE_EQUAL and bool(self.likeness == "different" or alone)
+        mixed = self.rule.steady and any(len(stated or ()) > 1 for stated in self.values)
+        return mixed or (self.rule.kind in MUST_BE_EQUAL and bool(self.likeness == "different" or alone))
 
     @property
     def texts(self) -> tuple[str | None, ...]:
@@ -228,7 +229,7 @@ def facts_of(summary: Summary) -> Mapping[str, tuple[Fact, ...]]:
 
 def _open(a: Summary, b: Summary, *stated: Mapping[str, tuple[Fact, ...]]) -> list[FactRow]:
     ours, theirs = (each.get for each in stated or (facts_of(a), facts_of(b)))
-    asked = (rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL)
+    asked = (rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL or rule.steady)
     unlike = (rule for rule in asked if ours(rule.key) is None or ours(rule.key) != theirs(rule.key))
     rows = (_row(rule, (a, b), (ours(rule.key), theirs(rule.key))) for rule in unlike)
     return [row for row in rows if row]

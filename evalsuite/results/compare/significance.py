@@ -1,8 +1,6 @@
-"""Whether one case is slower than another, by its runs: the one rule of rankings, bold cells and headlines.
-
-Runs in the same rounds of a campaign are compared by the paired t test of the logarithms of their ratios, runs of one
-campaign without common rounds by Welch's. How often each errs is simulated (docs/numbers.md; benchmarks/judgement.py).
-"""
+"""Whether one case is slower than another, by its runs: the one rule of rankings, bold cells and headlines. Runs in the
+same rounds of a campaign are compared by the paired t test of the logarithms of their ratios, runs of one campaign
+without common rounds by Welch's. How often each errs is simulated (docs/numbers.md; benchmarks/judgement.py)."""
 
 import math
 import statistics

@@ -66,20 +66,16 @@ def excess(base: Summary, rows: Iterable[Summary]) -> float:
     more and wait as long or longer; and one device alone has nobody to wait for but its loader. 1.0: no trace."""
     paces = {row.case: pace for row in rows if (pace := _pace(row))}
     others = [pace for case, pace in paces.items() if case != base.case]
-    more_work, less_busy = 1.0, 1 / _busy_alone(base)
+    resource = "job_cpu" if base.case.device == "cpu" else "gpu"
+    shares = [use.mean / 100 for use in base.utilisation if use.resource == resource]
+    waits = any(isinstance(each, LoaderWaits | LoaderBusy) for run in base.measurements for each in run.findings)
+    alone = min([1.0, *(share for share in shares if 0 < share < BUSY_ALONE and not waits)])
+    more_work, less_busy = 1.0, 1 / alone
     if base.case in paces and others:
         work, busy = paces[base.case]
         more_work = work / min(work for work, _ in others)
         less_busy = max(less_busy, max(busy for _, busy in others) / busy)
     return (more_work if more_work > MORE_WORK else 1.0) * (less_busy if less_busy > LESS_BUSY else 1.0)
-
-
-def _busy_alone(base: Summary) -> float:
-    """Share of the time of its device; 1.0 where nobody knows, or its loader is said to keep it waiting."""
-    resource = "job_cpu" if base.case.device == "cpu" else "gpu"
-    shares = [use.mean / 100 for use in base.utilisation if use.resource == resource]
-    waits = any(isinstance(each, LoaderWaits | LoaderBusy) for run in base.measurements for each in run.findings)
-    return 1.0 if waits else min([1.0, *(share for share in shares if 0 < share < BUSY_ALONE)])
 
 
 def _pace(row: Summary) -> tuple[float, float] | None:

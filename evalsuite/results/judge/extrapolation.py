@@ -1,9 +1,7 @@
-"""What a model expects at scales that were not measured; none of it enters a ranking or a verdict.
-
-Devices ÷ throughput grows by the same amount with every doubling of the devices, as the latency of a tree all-reduce
-does (Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, §4). The slope is the least-squares one and never below 0; the
-line passes through the largest measured scale. Its errors: tools/validate_extrapolation.py, docs/numbers.md.
-"""
+"""What a model expects at scales that were not measured; none of it enters a ranking or a verdict. Devices ÷ throughput
+grows by the same amount with every doubling of the devices, as the latency of a tree all-reduce does (Thakur,
+Rabenseifner, Gropp, IJHPCA 19(1), 2005, §4). The slope is the least-squares one and never below 0; the line passes
+through the largest measured scale. Its errors: tools/validate_extrapolation.py, docs/numbers.md."""
 
 import math
 import statistics

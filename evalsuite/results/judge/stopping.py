@@ -1,8 +1,6 @@
-"""Adaptive repeats: which cases need another run (simulated: benchmarks/stopping.py; docs/numbers.md).
-
-An order is settled once a lead is as clear as `significance.EARLY_LEVELS` ask, or the two are equal within 1.5 %; an
-efficiency, once its interval holds no threshold.
-"""
+"""Adaptive repeats: which cases need another run (simulated: benchmarks/stopping.py; docs/numbers.md). An order is
+settled once a lead is as clear as `significance.EARLY_LEVELS` ask, or the two are equal within 1.5 %; an efficiency,
+once its interval holds no threshold."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache

@@ -1,8 +1,6 @@
-"""The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/numbers.md#verdicts).
-
-C1, linear speed-up, and C2, mean utilisation, are one rule over cases with a threshold (`_judge`). No scale is left out
-because it went badly: base and every scale in scope must be sound evidence.
-"""
+"""The verdicts: each acceptance criterion passed, failed, or undetermined and why (docs/numbers.md#verdicts). C1,
+linear speed-up, and C2, mean utilisation, are one rule over cases with a threshold (`_judge`). No scale is left out
+because it went badly: base and every scale in scope must be sound evidence."""
 
 import math
 import statistics
@@ -292,11 +290,16 @@ def _judge_use(
     measured = [row for row in every if row.case in scope]
     known = (row for row in measured if "gpu" in counted and all(name in shares[row.case] for name in counted))
     means = {row.case: Interval(value=statistics.fmean(shares[row.case][of] for of in counted)) for row in known}
+    # of bytes and rates the samples of the device or node that was read least count
+    of = {
+        row.case: {"gpu": row.case.total_devices, "cpu": row.case.nodes, "memory": row.case.nodes} for row in measured
+    }
     thin: list[Case] = [
         row.case
         for row in measured
         for used in (used for name in counted for used in _readings(row, name))
-        if used.coverage < rules.ThinSamples.wanted or used.samples < LEAST_SAMPLES * row.n * _counted(used, row.case)
+        if used.coverage < rules.ThinSamples.wanted
+        or used.samples < LEAST_SAMPLES * row.n * of[row.case].get(used.resource, 1)
     ]
     few: list[Case] = [row.case for row in measured if row.partial]
     unsure = {row.case: row.doubts for row in measured if not row.decides}
@@ -324,12 +327,6 @@ def _judge_use(
     stated = any(not used.capacity for row in measured for used in _readings(row, "network"))
     resources = ", ".join("network_stated" if name == "network" and stated else name for name in counted)
     return replace(cell, **answer(cell.reason, "mean_of", resources=resources, left_out=left_out))
-
-
-def _counted(used: Utilisation, case: Case) -> int:
-    """Of how many devices or nodes the samples are: of bytes and rates those of the one that was read least count."""
-    of = {"gpu": case.total_devices, "cpu": case.nodes, "memory": case.nodes}
-    return of.get(used.resource, 1)
 
 
 def _shares(summary: Summary, nic_gbit_s: float | None) -> Shares:

@@ -1,8 +1,5 @@
-"""Whether a run balances: start, warm-up, window and tail, and the work in each (docs/method.md).
-
-Lines may be printed when steps are queued, or the window's work done before it: our clock would then time other things
-than steps.
-"""
+"""Whether a run balances: start, warm-up, window and tail, and the work in each (docs/method.md). Lines may be printed
+when steps are queued, or the window's work done before it: our clock would then time other things than steps."""
 
 import contextlib
 import math

@@ -1,8 +1,6 @@
-"""How good the models became and how long that took (docs/numbers.md).
-
-Time to solution includes evaluation and checkpoints; that of a run that ended earlier is scaled. A final value
-below the target is never "the same accuracy" (D24).
-"""
+"""How good the models became and how long that took (docs/numbers.md). Time to solution includes evaluation and
+checkpoints; that of a run that ended earlier is scaled. A final value below the target is never "the same accuracy"
+(D24)."""
 
 import itertools
 import math

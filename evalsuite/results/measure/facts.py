@@ -71,6 +71,7 @@ class FactRule:
     unknown: Unknown = "ranked"
     applies: Literal["everywhere", "gpu", "fp32_on_gpu", "several_devices"] = "everywhere"
     checked: bool = True  # whether two sources that differ are a finding
+    steady: bool = False  # whether all runs of a case must say one
     conditions: tuple[str, ...] = ()  # of `fairness.conditions`, that say the same
     ambiguous: tuple[str, ...] = ()  # values that do not say which of several is meant
 
@@ -150,10 +151,8 @@ def of_run(
     tokens: str | None = None,
 ) -> tuple[Fact, ...]:
     """Every statement on a run of *case*: of one fact there may be several, by as many sources. *tokens*: which of them
-    its dialect counts.
-
-    *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those it prints, as words.
-    """
+    its dialect counts. *printed* is what its log says, by the names of `data/criteria/facts.toml`; *options* are those
+    it prints, as words."""
     made_up, said, given = _made_up(command), command.stated or {}, _of_words(command.command)
     batch = _batch(case, _job(" ".join(command.command).encode()), given, either=True)
     hosts = [host.environment_variables or {} for host in environments.values()]
@@ -246,6 +245,8 @@ def of_runs(runs: Iterable[Measurement], *, meant: bool = False) -> dict[str, tu
     facts, open_words = {}, rules().meanings if meant else ()
     for rule in rules().fact:
         values = [known.get(rule.key) for known in each]
+        if rule.unknown == "alone" and any(values):
+            values = [fact or Fact(key=rule.key, value="none", source="case") for fact in values]
         ambiguous = {*rule.ambiguous}.difference(open_words)
         if values and all(fact and fact.value.lower() not in ambiguous for fact in values):
             facts[rule.key] = tuple({fact.value: fact for fact in values if fact}.values())

@@ -1,11 +1,9 @@
-"""Floating-point operations of training a transformer, from the fields of its Hugging Face `config.json`.
-
-Two for each multiplication with its addition, and twice as many in the backward pass: six for each weight that a token
-meets, and each value that meets another in attention (Kaplan et al., "Scaling Laws for Neural Language Models", 2020).
-Rules are data: `seen`, the share of the sequence that attention is counted of; `windows`, no further back than these;
-`also`, weights beside the matrices; `words`, the vocabulary is padded to a multiple; `again`, recomputation counts too;
-`images`, so does the tower that makes tokens of them, with what joins its patches.
-"""
+"""Floating-point operations of training a transformer, from the fields of its Hugging Face `config.json`. Two for each
+multiplication with its addition, and twice as many in the backward pass: six for each weight that a token meets, and
+each value that meets another in attention (Kaplan et al., "Scaling Laws for Neural Language Models", 2020). Rules are
+data: `seen`, the share of the sequence that attention is counted of; `windows`, no further back than these; `also`,
+weights beside the matrices; `words`, the vocabulary is padded to a multiple; `again`, recomputation counts too;
+`images`, so does the tower that makes tokens of them, with what joins its patches."""
 
 import functools
 import re

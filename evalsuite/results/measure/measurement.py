@@ -33,10 +33,10 @@ from evalsuite.core.model import (
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.formatting import unit_of
-from evalsuite.results.measure import balance, convergence, facts, goodput, machines, plausibility
+from evalsuite.results.measure import as_given, balance, convergence, facts, goodput, machines, plausibility
 from evalsuite.results.measure.units import BATCH_ITEMS, NOT_SAID, in_tokens
 from evalsuite.results.samples import run_figures, utilisation
-from evalsuite.runs.endings import AgentOutcome, Outcome
+from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
@@ -97,20 +97,20 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     lines = (throughput.line_first, throughput.line_last) if throughput else (None, None)
     samples, unread = _samples(folder, environments or folder.sampled_hosts())
     used, sampled = utilisation.of_job(samples, window, planned=planned) if window else ((), ())
-    log, dialect, campaign = next(iter(logs), None), dialects.get(read.dialect or ""), command.campaign
-    agents, head = [*folder.agents().values()], options.head(log.path) if log else b""
+    log, dialect, nodes = next(iter(logs), None), dialects.get(read.dialect or ""), folder.agents()
+    agents, campaign, head = [*nodes.values()], command.campaign, options.head(log.path) if log else b""
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
     said = b"\n".join(filter(None, (head, facts.noted((command.stated or {}).get("note", "")))))
-    stated = _facts(run.case, head, command, environments, read, dialect)
+    stated = _facts(run, head, command, environments, read, dialect)
     named, known = facts.of_head(run.case, said, stated) if said else None, facts.believed(stated)
     contradictions = (
         *(*balance.borne_out(read.findings, records, throughput), *against),
-        *(*(throughput.findings if throughput else ()), *sampled),
+        *(*(throughput.findings if throughput else ()), *sampled, *([read.unfinished] if well else [])),
         *plausibility.beside(throughput, records.printed.mean_items_per_s),
         *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
-        *(*_at_its_end(outcome, agents, read.unfinished if well else None), *_readings_lost(folder.agents(), samples)),
+        *plausibility.of_hosts(run.case, outcome, command, nodes, samples, environments, (*stated, *(named or ()))),
         *facts.disagreements(stated, run.case, named, elsewhere=command.stated is not None),
         *facts.other_items(run.case, throughput.unit if throughput else None),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
@@ -124,7 +124,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         utilisation=used,
         breakdown=read.breakdown if valid else None,
         scores=read.scores,
-        findings=tuple(dict.fromkeys(replace(finding, where=finding.where or run.id) for finding in contradictions)),
+        findings=tuple(dict.fromkeys(replace(each, where=each.where or run.id) for each in contradictions if each)),
         **_times(outcome, read.steps, head),
         exit_code=outcome.exit_code,
         fault=outcome.fault,
@@ -153,30 +153,6 @@ def _goodput(folder: RunFolder, read: reading.Reading, dialects: Mapping[str, Di
         with contextlib.suppress(EvalsuiteError):  # without a clock
             seconds = goodput.totals(goodput.divide(goodput.read([folder.path], dialects, read.dialect)))
             yield "goodput", seconds["steps"] / math.fsum(seconds.values())
-
-
-def _at_its_end(outcome: Outcome, agents: Iterable[AgentOutcome], unfinished: Finding | None) -> Iterator[Finding]:
-    if others := max((agent.beside or 0 for agent in agents), default=0):
-        yield findings.SideBySide(evaluations=others)
-    if outcome.enough == "hung":
-        yield findings.HungAtEnd()
-    if unfinished:
-        yield unfinished
-
-
-def _readings_lost(agents: Mapping[str, AgentOutcome], samples: Mapping[str, Samples]) -> Iterator[Finding]:
-    """Of hosts whose agent, of two readings a second unless told, took more than the samples that are here."""
-    for host, agent in agents.items():
-        known = samples.get(host)
-        read = len(known.tables.get("at_s", {}).get("", ())) if known else 0
-        taken = round(agent.duration_s * (known.header.hz if known else 2.0))
-        taken -= round(taken * agent.samples_missed / max(1, agent.samples + agent.samples_missed))
-        seconds = [each for each in (known.tables.get("tree.cpu_s", {}).get("", ()) if known else ()) if each]
-        most = findings.SamplesDenied.least_s + findings.SamplesDenied.limit * (agent.group_cpu_s or math.inf)
-        if max(seconds, default=0.0) > most:
-            yield findings.SamplesDenied(sampled_s=max(seconds), counted_s=agent.group_cpu_s or 0.0)
-        if taken >= findings.SamplesLost.fewest and read < findings.SamplesLost.limit * taken:
-            yield findings.SamplesLost(readings=read, taken=taken)
 
 
 def _checked(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> Mapping[str, Dialect]:
@@ -316,7 +292,7 @@ def _balance(outcome: Outcome, measured: Throughput | None, run: run_figures.Run
 
 
 def _facts(
-    case: Case,
+    run: Run,
     head: bytes,
     command: RunCommand,
     environments: Mapping[str, HostEnvironment],
@@ -326,9 +302,9 @@ def _facts(
     printed = {**read.printed, **facts.spoken(head, stated=False)}
     if read.printers > 1:
         printed.pop("parameters", None)  # each process may print those that it holds
-    return facts.of_run(
-        case, command, environments, printed, options.printed(head), dialect.tokens if dialect else None
-    )
+    tokens, beyond = dialect.tokens if dialect else None, as_given.beyond(run, command, environments)
+    known = facts.of_run(run.case, command, environments, printed, options.printed(head), tokens)
+    return (*known, Fact(key="beyond_recipe", value=beyond, source="command_line")) if beyond else known
 
 
 def _times(outcome: Outcome, steps: Sequence[Step], head: bytes) -> dict[str, Any]:

@@ -1,9 +1,6 @@
-"""Run folders → their measurements, by a process on each core: the same as by one.
-
-What was made already is kept as long as no file of a run folder changes (name, inode, size, times of change: as for
-git's index), nor this package's source and data. With dialects of others nothing is kept: what their code depends on
-is unknown.
-"""
+"""Run folders → their measurements, by a process on each core: the same as by one. What was made already is kept as
+long as no file of a run folder changes (name, inode, size, times of change: as for git's index), nor this package's
+source and data. With dialects of others nothing is kept: what their code depends on is unknown."""
 
 import contextlib
 import functools

@@ -1,11 +1,9 @@
-"""Memory of each stage of a transformer's training, from its `config.json`: an estimate, and how far it is off.
-
-Adam, and weights in shards where the layout has `fsdp`: then two layers are gathered at a time, of a pipeline all. Kept
-of a token in a layer: its input, those of both norms, and what each matrix takes or gives (`none`); its input and half
-of these (`selective`, torchtitan's every second matrix); the input (`full`): Korthikanti et al., "Reducing Activation
+"""Memory of each stage of a transformer's training, from its `config.json`: an estimate, and how far it is off. Adam,
+and weights in shards where the layout has `fsdp`: then two layers are gathered at a time, of a pipeline all. Kept of a
+token in a layer: its input, those of both norms, and what each matrix takes or gives (`none`); its input and half of
+these (`selective`, torchtitan's every second matrix); the input (`full`): Korthikanti et al., "Reducing Activation
 Recomputation in Large Transformer Models", 2022, §4, without the square of the sequence, which no fused kernel keeps.
-Experts lie over `ep` ranks and meet as many tokens each. A layer for a further token (MTP) lies in the last stage.
-"""
+Experts lie over `ep` ranks and meet as many tokens each. A layer for a further token (MTP) lies in the last stage."""
 
 import itertools
 import math

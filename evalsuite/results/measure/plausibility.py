@@ -1,20 +1,51 @@
 """Whether a run trained what its case says, and whether its records fit together."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
-from evalsuite.core import findings
-from evalsuite.core.documents import HostEnvironment
+from evalsuite import __version__
+from evalsuite.core import findings, model
+from evalsuite.core.decode import instant, number
+from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.logs.clocks import LATE
 from evalsuite.logs.reading import Reading
 from evalsuite.logs.steps.throughput import disagreement
-from evalsuite.runs.endings import Outcome
+from evalsuite.results.measure import as_given, facts
+from evalsuite.runs.endings import ENDED_WELL, AgentOutcome, Outcome
 from evalsuite.runs.recordings import is_recording
+from evalsuite.runs.samples import Header, Samples
 from evalsuite.runs.store import RunFolder
 
+RULE = findings.RecordsDisagree
 UNOPENED = "Unable to open device"  # so there is one
+
+
+def _near(share: float, least: float = 0.0) -> Callable[[Any, Any], bool]:
+    return lambda one, other: one == other or abs(_number(one) - _number(other)) <= max(least, share * _number(one))
+
+
+# a record, its fact, another record, its fact, whether they agree: asked of each run that has both
+PAIRS: tuple[tuple[str, str, str, str, Callable[[Any, Any], bool]], ...] = (
+    ("journal", "status", "run", "counts", lambda status, counts: not counts or status in ENDED_WELL),
+    ("journal", "items_per_s", "run", "value", _near(1e-9)),
+    ("journal", "started_at", "run", "started_at", _near(0.0, RULE.clocks_s)),
+    ("outcome", "started_at", "agent", "started_at", _near(0.0, RULE.clocks_s)),  # which a queue may hold up
+    ("agent", "started_at", "samples", "started_at_unix_s", _near(0.0, RULE.begin_s)),  # of one process
+    ("outcome", "duration_s", "agent", "duration_s", _near(0.0, RULE.around_s)),
+    ("outcome", "exit_code", "agent", "exit_code", lambda whole, own: whole != 0 or own == 0),
+    ("command", "command", "agent", "command", lambda asked, ran: asked == ran or not asked),
+    ("command", "script_sha256", "command", "workload", str.__eq__),
+    ("agent", "cores", "samples", "cores", lambda shares, cores: {*sum(shares, ())} == {*cores}),
+    ("agent", "samples", "samples", "readings", _near(RULE.samples, RULE.fewest)),
+    ("agent", "due", "samples", "readings", lambda due, read: due < RULE.fewest or read >= (1 - RULE.samples) * due),
+    ("agent", "group_cpu_s", "samples", "cpu_s", lambda counted, sampled: sampled <= 2.0 + RULE.cpu * counted),
+    ("samples", "cpu_s", "samples", "processes", lambda spent, processes: processes > 0 or not spent),
+    ("environment", "memory_total_bytes", "samples", "memory_total_bytes", _near(0.05)),
+    ("log", "parameters", "samples", "memory_bytes", lambda parameters, used: used >= parameters),  # a byte of each
+)
 
 
 def implausible(
@@ -80,3 +111,52 @@ def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Readi
     if UNOPENED in unopened[1] or ports or links:
         line, text = chosen if links else unopened
         yield findings.SocketsUsed(line=line, text=text)
+
+
+def of_attempt(attempt: model.Attempt, run: model.Measurement, command: RunCommand) -> Iterator[Finding]:
+    """Another version of evalsuite may read another value of a log."""
+    alike = command.evalsuite == __version__ and run.throughput and run.throughput.unit == attempt.unit
+    here = {"counts": run.counts, "value": run.value if alike else None, "started_at": run.started_at}
+    return _differing(journal=vars(attempt), run=here) if run.origin == "measured" else iter(())
+
+
+def of_hosts(
+    case: Case, outcome: Outcome, command: RunCommand, agents: Mapping[str, AgentOutcome],
+    samples: Mapping[str, Samples], machines: Mapping[str, HostEnvironment], said: Sequence[model.Fact],
+) -> Iterator[Finding]:  # fmt: skip
+    # elsewhere a run waits for its nodes, and its launcher has an exit code of its own
+    apart = dict.fromkeys(("started_at", "duration_s", "exit_code")) if command.engine != "local" else {}
+    workload, sizes = (command.workload_sha256 or {}).get(as_given.script(command)), facts.believed(said)
+    parameters = number(sizes["parameters"].value) if "parameters" in sizes else None
+    if outcome.enough == "hung":
+        yield findings.HungAtEnd()
+    if beside := max((agent.beside or 0 for agent in agents.values()), default=0):
+        yield findings.SideBySide(evaluations=beside)
+    for host, agent in agents.items():
+        header, tables = (known.header, known.tables) if (known := samples.get(host)) else (Header(hz=2.0), {})
+        rows = {name: [value for value in of.get("", ()) if value is not None] for name, of in tables.items()}
+        most = {
+            name: max(rows.get(f"tree.{name}", ()), default=None) for name in ("cpu_s", "memory_bytes", "processes")
+        }
+        taken = 1 - agent.samples_missed / max(1, agent.samples + agent.samples_missed)
+        read = {"due": round(agent.duration_s * header.hz * taken), **({"samples": None} if outcome.trimmed else {})}
+        yield from _differing(
+            outcome=vars(outcome) | apart,
+            command=vars(command) | {"workload": workload},
+            agent=vars(agent) | read,
+            samples=vars(header) | most | {"readings": len(rows.get("at_s", ()))},
+            environment=vars(machines[host]) if host in machines else {},
+            log={"parameters": parameters if case.device == "cpu" and case.nodes == 1 else None},
+        )
+
+
+def _differing(**said: Mapping[str, Any]) -> Iterator[Finding]:
+    for record, fact, other, other_fact, agree in (each for each in PAIRS if {each[0], each[2]} <= {*said}):
+        a, b = said[record].get(fact), said[other].get(other_fact)
+        if None not in (a, b) and not agree(a, b):
+            yield RULE(fact=fact, record=record, value=str(a), other=other, other_value=str(b))
+
+
+def _number(said: Any) -> float:
+    at = instant(said) if isinstance(said, str) else None
+    return at.timestamp() if at else float(said)

@@ -1,8 +1,5 @@
-"""An evaluation less what looks like a secret, in whatever text of it.
-
-Commands and variables are masked when a run is read, lines of a log in place; here the rest is swept. A case keeps its
-names, which folders bear.
-"""
+"""An evaluation less what looks like a secret, in whatever text of it. Commands and variables are masked when a run is
+read, lines of a log in place; here the rest is swept. A case keeps its names, which folders bear."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence

@@ -29,10 +29,8 @@ MIN_RUNS_TO_TELL = FewRepeats.needed  # below this no ratio has an interval and 
 
 
 def median_with_range(values: Sequence[float]) -> Interval:
-    """The median of *values* with minimum and maximum; a single value has no interval.
-
-    Coverage = 1 - 2 x 0.5^n (Hahn & Meeker, Statistical Intervals, §5.2; docs/numbers.md).
-    """
+    """The median of *values* with minimum and maximum; a single value has no interval. Coverage = 1 - 2 x 0.5^n (Hahn &
+    Meeker, Statistical Intervals, §5.2; docs/numbers.md)."""
     ordered = sorted(values)
     if len(ordered) < 2:
         return Interval(value=ordered[0])
@@ -82,11 +80,9 @@ def _ranks(series: "NDArray[float64]") -> "NDArray[float64]":
 
 
 def chance_of_equals(values: Set[float], others: Set[float]) -> float:
-    """At most how often two honest sets share so many values, beside those that are one or two steps apart.
-
-    A step is the smallest that they print. By chance each of the five distances is as frequent (Chernoff's bound of
-    the binomial tail: Hoeffding, JASA 58, 1963, theorem 1).
-    """
+    """At most how often two honest sets share so many values, beside those that are one or two steps apart. A step is
+    the smallest that they print. By chance each of the five distances is as frequent (Chernoff's bound of the binomial
+    tail: Hoeffding, JASA 58, 1963, theorem 1)."""
     step = min(later - earlier for earlier, later in pairwise(sorted(values | others)))
     ordered, reach, equal = sorted(others), 2.5 * step, len(values & others)
     within = sum(bisect(ordered, value + reach) - bisect(ordered, value - reach) for value in values)
@@ -121,12 +117,10 @@ def _beyond_t(t: float, freedom: int) -> float:
 def ratio_of_medians(
     values: Sequence[float], base: Sequence[float], divisor: float = 1.0, level: float = BOOTSTRAP_LEVEL
 ) -> Interval:
-    """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs.
-
-    10,000 draws, fixed seed (docs/numbers.md; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13).
-    Its coverage is the simulated one (docs/numbers.md). With fewer than five runs on either side low and high are the
-    least and the greatest ratio of any two runs, without a coverage; one run on either side gives neither.
-    """
+    """median(*values*) ÷ median(*base*) ÷ *divisor*, with a percentile bootstrap interval over the runs. 10,000 draws,
+    fixed seed (docs/numbers.md; Efron & Tibshirani, An Introduction to the Bootstrap, ch. 13). Its coverage is the
+    simulated one (docs/numbers.md). With fewer than five runs on either side low and high are the least and the
+    greatest ratio of any two runs, without a coverage; one run on either side gives neither."""
     value = statistics.median(values) / statistics.median(base) / divisor
     fewest = min(len(values), len(base))
     if fewest < 2:

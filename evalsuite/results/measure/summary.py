@@ -12,6 +12,7 @@ from evalsuite.results.samples.run_figures import FIGURES, RunFigure
 
 FULL_REPEATS = findings.FewRepeats.needed  # fewer are partial (D05)
 MOST_REPEATS = 7
+SHORT = (findings.EpochWindow, findings.ShortWindow, findings.TooShortWindow)
 
 
 def summaries(measurements: Iterable[Measurement]) -> list[Row]:
@@ -38,9 +39,9 @@ def summary(case: Case, measurements: Sequence[Measurement]) -> Row:
         utilisation=_over_repeats(valid),
         # of the run whose step time is the (lower) median: medians of parts need not add up to a whole
         breakdown=breakdowns[(len(breakdowns) - 1) // 2] if breakdowns else None,
-        partial=len(values) < FULL_REPEATS or any(_short(run) for run in valid),
+        partial=len(values) < FULL_REPEATS or any(isinstance(each, SHORT) for run in valid for each in run.findings),
         origin=runs[0].origin,
-        findings=(*_findings(case, valid), *_missing_repeats(case, runs)),
+        findings=tuple(_findings(case, runs, values)),
     )
 
 
@@ -120,31 +121,20 @@ def disturbances(summary: Summary, rules: tuple[type[Finding], ...]) -> list[Fin
 
 def short_window(summary: Summary) -> bool:
     """Whether some run that counts measured fewer steps than the full protocol asks for (D07)."""
-    return any(_short(run) for run in summary.measurements if run.counts)
+    return any(isinstance(each, SHORT) for run in summary.measurements if run.counts for each in run.findings)
 
 
-def _short(run: Measurement) -> bool:
-    return any(
-        isinstance(finding, findings.EpochWindow | findings.ShortWindow | findings.TooShortWindow)
-        for finding in run.findings
-    )
-
-
-def _findings(case: Case, valid: Sequence[Measurement]) -> Iterator[Finding]:
-    values, where = _values(valid), case.id
+def _findings(case: Case, runs: Sequence[Measurement], values: Sequence[float]) -> Iterator[Finding]:
+    """Of runs made elsewhere, numbered from 0 or 1, those that lack too: who brings some of them has chosen."""
+    where, here = case.id, {run.run.repeat for run in runs}
     if len(values) < FULL_REPEATS:
         yield findings.FewRepeats(repeats=len(values), where=where)
     if (cv := coefficient_of_variation(values)) is not None and cv > findings.NoisyRepeats.limit:
         rule = findings.UnstableRepeats if cv > findings.UnstableRepeats.limit else findings.NoisyRepeats
         yield rule(cv=cv, where=where)
-
-
-def _missing_repeats(case: Case, runs: Sequence[Measurement]) -> Iterator[Finding]:
-    """Of runs made elsewhere, numbered from 0 or 1: who brings some of them has chosen."""
-    here = {run.run.repeat for run in runs}
     missing = sorted(set(range(1, max(here))) - here)
     if missing and runs[0].origin != "measured":
-        yield findings.RepeatsMissing(repeats=", ".join(map(str, missing)), here=len(here), where=case.id)
+        yield findings.RepeatsMissing(repeats=", ".join(map(str, missing)), here=len(here), where=where)
 
 
 def _over_repeats(valid: Sequence[Measurement]) -> tuple[Utilisation, ...]:

@@ -44,8 +44,3 @@ def in_tokens(throughput: Throughput, length: int) -> Throughput:
     counted = throughput.counted
     counted = counted and replace(counted, items=tuple(items * length for items in counted.items))
     return replace(throughput, unit=TOKENS, counted=counted, **rates)
-
-
-def logged_value(run: Measurement) -> float | None:
-    tokens = next((said.tokens for said in run.findings if isinstance(said, CountedInTokens)), 1)
-    return run.value and run.value / tokens

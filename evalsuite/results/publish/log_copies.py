@@ -1,7 +1,5 @@
-"""Copies of logs for others: each secret is overwritten by as many `*`, so lines and places stay what they were.
-
-What was packed or in UTF-16 is copied as its text.
-"""
+"""Copies of logs for others: each secret is overwritten by as many `*`, so lines and places stay what they were. What
+was packed or in UTF-16 is copied as its text."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence

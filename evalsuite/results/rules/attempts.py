@@ -55,12 +55,15 @@ def read(journal: Journal, cases: Container[str] | None, planned: frozenset[str]
 def mark_changed(measured: Iterable[Measured], recorded: Recorded, of: Callable[[Run], RunFolder]) -> list[Measurement]:
     """Those whose files are not as the journal has them at their end get the finding."""
     held = {each.run: each.sha256 for each in recorded.attempts if each.sha256 is not None or each.status is None}
+    noted = {(each.run, each.number): each for each in recorded.attempts}
     marked = []
-    for run in (each.measurement for each in measured):
+    for run, command in measured:
         wanted = held.get(run.run.id)
         files = {name for name, _ in run.records.items() ^ wanted.items()} if wanted is not None else ()
         held_by = {name: (wanted or {}).get(name) for name in files}
         changed = plausibility.changed(of(run.run), held_by) if files else ()
+        if command and command.campaign and (attempt := noted.get((run.run.id, command.campaign.attempt))):
+            changed = (*changed, *plausibility.of_attempt(attempt, run, command))
         placed = (replace(each, where=run.run.id) for each in changed)
         marked.append(replace(run, findings=(*run.findings, *placed)) if changed else run)
     return marked

@@ -101,10 +101,9 @@ def merge_repeated(found: Iterable[Finding]) -> list[Finding]:
         run, kinds = _RUN.fullmatch(finding.where), rules.kinds(type(finding))
         subject = tuple(getattr(finding, name) for name, kind in kinds.items() if kind in SUBJECTS)
         groups.setdefault((type(finding), run[1] if run else finding.where, subject), []).append(finding)
-    return [_together(same) for same in groups.values()]
-
-
-def _together(same: list[Finding]) -> Finding:
-    worst = min(same, key=lambda finding: (-beyond(finding), finding.where))
-    places = {place for finding in same for place in (finding.where, *finding.also)} - {worst.where}
-    return replace(worst, also=tuple(sorted(places)))
+    merged = []
+    for same in groups.values():
+        worst = min(same, key=lambda finding: (-beyond(finding), finding.where))
+        places = {place for finding in same for place in (finding.where, *finding.also)} - {worst.where}
+        merged.append(replace(worst, also=tuple(sorted(places))))
+    return merged

@@ -33,7 +33,7 @@ def findings(run: Measurement) -> Iterator[Finding]:
         moved = math.fsum(used.get(name, 0.0) for name in WAITED_FOR) * step_s
         nothing = moved < rules.NothingWaitedFor.least_bytes
         yield rules.NothingWaitedFor(busy=busy, moved_bytes=moved) if nothing else rules.CoresIdle(busy=busy)
-    yield from _above_cores(run, busy if idle else None)
+    yield from _above_cores(run, planned, busy if idle else None)
     if "loopback" in used and "network_send" in used:
         yield from _exchanged(run, window, used["loopback"], used["network_send"])
 
@@ -61,19 +61,13 @@ def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> It
         yield rules.ItemsApart(items=items, batch=case.global_batch)
 
 
-def _above_cores(run: Measurement, busy: float | None) -> Iterator[Finding]:
-    tflops, cores = flops_and_energy.run_tflops(run).get(flops.HOUSE), _cores(run)
-    most = rules.AboveCores.each * (1.0 if run.run.case.precision == "fp32" else rules.AboveCores.tiles)
-    if tflops is not None and cores is not None and tflops > cores * (1.0 if busy is None else busy) * most:
-        yield rules.AboveCores(tflops=tflops, cores=cores, busy=1.0 if busy is None else busy)
-
-
-def _cores(run: Measurement) -> float | None:
+def _above_cores(run: Measurement, planned: int, busy: float | None) -> Iterator[Finding]:
     case, nodes = run.run.case, run.environment.nodes if run.environment else ()
-    if case.cores_per_device is not None:
-        return float(case.cores_per_device * case.total_devices)
-    known = [node.cores for node in nodes if node.cores]
-    return max(known) * case.nodes if known else None
+    known = max((node.cores for node in nodes if node.cores), default=0) * case.nodes
+    tflops, cores = flops_and_energy.run_tflops(run).get(flops.HOUSE), float(planned or known)
+    most = rules.AboveCores.each * (1.0 if run.run.case.precision == "fp32" else rules.AboveCores.tiles)
+    if tflops is not None and cores and tflops > cores * (1.0 if busy is None else busy) * most:
+        yield rules.AboveCores(tflops=tflops, cores=cores, busy=1.0 if busy is None else busy)
 
 
 def _exchanged(run: Measurement, window: Window, loopback: float, network: float) -> Iterator[Finding]:

@@ -1,8 +1,6 @@
-"""Further figures of a run, each declared once in `FIGURES`: what its devices held and took, and its CPU time.
-
-To add one: declare it, and name it in data/text/columns.toml. It is then a column of the page, the tables and
-`summary.json`. A device that was not read leaves the whole unsaid.
-"""
+"""Further figures of a run, each declared once in `FIGURES`: what its devices held and took, and its CPU time. To add
+one: declare it, and name it in data/text/columns.toml. It is then a column of the page, the tables and `summary.json`.
+A device that was not read leaves the whole unsaid."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence

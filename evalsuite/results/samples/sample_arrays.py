@@ -11,7 +11,8 @@ import numpy
 from numpy import bool_, float64, int64
 from numpy.typing import NDArray
 
-from evalsuite.core.model import by_key
+from evalsuite.core import findings as rules
+from evalsuite.core.model import Finding, by_key
 from evalsuite.runs.columns import PackedTables
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
@@ -19,6 +20,7 @@ EXACT, FEW = 20_000, 4_000  # summing more numbers exactly takes as long as all 
 FEW_HOSTS = 4  # of which all quantities fit into memory at once
 SOME, NEAR = 10_000, 0.01  # values that show about where a percentile is; how near, in shares of them
 READ_AT_ONCE = 32  # quantities: those of one host, of which several are asked for again
+GPU_USE = "gpus.utilisation_percent"
 LARGEST_SUM = 2**62  # of whole numbers in an array
 Floats = NDArray[float64]
 Flags = NDArray[bool_]
@@ -40,10 +42,8 @@ def ahead(samples: Samples, hosts: int) -> tuple[str, ...]:
 
 
 def table_of(samples: Samples, name: str, others: tuple[str, ...] = ()) -> Readout | None:
-    """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged.
-
-    *others* are read with it, where they will be asked for too.
-    """
+    """The quantity called *name*; None where it was never read. Raises EvalsuiteError if it is damaged. *others* are
+    read with it, where they will be asked for too."""
     if name not in samples.tables:
         return None
     for names in (others, (name,)) if isinstance(samples.tables, PackedTables) else ():
@@ -106,28 +106,36 @@ class Readings:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceSeries:
-    """What rules see of the job's devices (`findings.DeviceReadings`): their readings from *begin_s* to *end_s*."""
+    """The readings of the job's devices from *begin_s* to *end_s*."""
 
     hosts: Sequence[Readings]
     begin_s: float
     end_s: float
 
-    def each(self, quantity: str) -> Iterator[Floats]:
-        for host in self.hosts:
-            yield from self._of(
-                host, quantity, [gpu_name(g.index) for g in host.header.gpus or () if g.of_job is not False]
-            )
-
-    @cached_property
-    def _sent_bytes(self) -> Mapping[bool, Sequence[float]]:
-        """Of ports of InfiniBand, and of other interfaces."""
+    def findings(self) -> Iterator[Finding]:
+        """Clocks are held back, by nvml.h, nvmlClocksEventReason…, by the hardware (8), by heat (32, 64) or by a brake
+        on power (128). A busy device reaches its power cap (4): no finding."""
         named = ((host, name) for host in self.hosts for name in host.header.interfaces or () if name != "lo")
         each = ((name, self._of(host, "interfaces.sent_bytes", [name])) for host, name in named)
-        return by_key(("/" in name, float(counts[-1] - counts[0])) for name, rows in each for counts in rows)
+        sent = by_key(("/" in name, float(counts[-1] - counts[0])) for name, rows in each for counts in rows)
+        ports, others = (sum(sent.get(of, ())) / (self.end_s - self.begin_s) for of in (True, False))
+        busy, idle = len(self.hosts) > 1 and any(True for _ in self._each(GPU_USE)), rules.InfinibandIdle
+        if True in sent and busy and others > idle.least_bytes_per_s and ports < others * idle.limit:
+            yield idle(infiniband=ports, ethernet=others, unit="bytes/s")
+        slowed, fewest = 8 | 32 | 64 | 128, 5
+        read = (readings for readings in self._each("gpus.clock_limits") if len(readings) >= fewest)
+        shares = [sum(int(bits) & slowed != 0 for bits in of) / len(of) for of in read]
+        if held := [share for share in shares if share > rules.ClocksHeldBack.limit]:
+            yield rules.ClocksHeldBack(devices=len(held), of=len(shares), share=max(held))
+        driver = sum(int(counts[-1]) for counts in self._each("gpus.driver_errors"))
+        memory = sum(int(counts[-1] - counts[0]) for counts in self._each("gpus.memory_errors_uncorrected"))
+        if driver or memory > 0:
+            yield rules.DeviceErrors(driver=driver, memory=max(0, memory))
 
-    def sent_bytes_per_s(self, *, ports: bool) -> float | None:
-        sent = self._sent_bytes.get(ports) if len(self.hosts) > 1 else None
-        return sum(sent) / (self.end_s - self.begin_s) if sent else None
+    def _each(self, quantity: str) -> Iterator[Floats]:
+        for host in self.hosts:
+            names = [gpu_name(gpu.index) for gpu in host.header.gpus or () if gpu.of_job is not False]
+            yield from self._of(host, quantity, names)
 
     def _of(self, host: Readings, quantity: str, names: Sequence[str]) -> Iterator[Floats]:
         table = host.table(quantity) if names else None
@@ -138,10 +146,8 @@ class DeviceSeries:
 
 
 def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
-    """The readings of each host, brought to the clock of the first.
-
-    A reading that does not come after the one before it is left out.
-    """
+    """The readings of each host, brought to the clock of the first. A reading that does not come after the one before
+    it is left out."""
     origin = next((samples.header.started_at_unix_s for samples in hosts.values()), None)
     readings = []
     for samples in hosts.values():
@@ -213,10 +219,8 @@ def since_before(times_s: Floats, rows: Floats, read: Flags) -> Cells:
 
 
 def rates(times_s: Floats, counts: Floats, period_s: float) -> Cells:
-    """How fast a counter went from one reading to the next, per second.
-
-    The agent's last reading is passed over where it follows hard on another: the counters' grain would make a peak.
-    """
+    """How fast a counter went from one reading to the next, per second. The agent's last reading is passed over where
+    it follows hard on another: the counters' grain would make a peak."""
     if len(times_s) > 2 and times_s[-1] - times_s[-2] < period_s / 2:
         times_s, counts = numpy.delete(times_s, -2), numpy.delete(counts, -2, axis=1)
     values = numpy.diff(counts, axis=1) / numpy.diff(times_s)
@@ -225,9 +229,7 @@ def rates(times_s: Floats, counts: Floats, period_s: float) -> Cells:
 
 def gauge(times_s: Floats, rows: Floats, reach_s: float, edges_s: tuple[float, float]) -> Cells:
     """Readings of an instant within *edges_s*: each holds for the time around it, up to half-way to its neighbours.
-
-    *reach_s* is the time from one reading to the next.
-    """
+    *reach_s* is the time from one reading to the next."""
     held = (times_s >= edges_s[0]) & (times_s <= edges_s[1])
     times_s = times_s[held]
     half = numpy.minimum(numpy.diff(times_s) / 2, 0.75 * reach_s)

@@ -1,9 +1,7 @@
-"""Samples → how much of each resource the measured steps used, and how that went over time.
-
-Means are weighted with time over the window (docs/numbers.md). A counter gives the rate between two
-readings; a gauge holds for the time around its reading. What was measured on too few of the planned devices, or in
-too little of the window, is absent. One resource of all hosts follows the other, so that 1,000 devices fit into memory.
-"""
+"""Samples → how much of each resource the measured steps used, and how that went over time. Means are weighted with
+time over the window (docs/numbers.md). A counter gives the rate between two readings; a gauge holds for the time around
+its reading. What was measured on too few of the planned devices, or in too little of the window, is absent. One
+resource of all hosts follows the other, so that 1,000 devices fit into memory."""
 
 import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
-from evalsuite.core.findings import ImpossibleSamples, OtherDevices, ThinSamples, detect
+from evalsuite.core.findings import ImpossibleSamples, OtherDevices, ThinSamples
 from evalsuite.core.model import Case, Finding, Utilisation, Window, by_key
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 FEWEST_READINGS = 5
 FINER, FINER_SAMPLES = "gpus.utilisation_mean_percent", "gpus.utilisation_samples"
 MOSTLY = 0.5  # of the readings
-GPU_USE = "gpus.utilisation_percent"
 BITS_PER_BYTE = 8
 MEGA = 1e6
 
@@ -82,10 +79,8 @@ def of_job(
     hosts: Mapping[str, Samples], window: Window, planned: Devices | None = None, only: Container[str] | None = None
 ) -> tuple[tuple[Utilisation, ...], tuple[Finding, ...]]:
     """The job's use of each resource over *window*, on the clock of the first host; of *only* some, without findings.
-
-    Shares, temperatures, clocks and watts are means over devices or nodes, bytes and rates are sums. Where
-    too little was sampled there is no figure (D18).
-    """
+    Shares, temperatures, clocks and watts are means over devices or nodes, bytes and rates are sums. Where too little
+    was sampled there is no figure (D18)."""
     if window.begin_s is None or window.end_s is None or window.end_s <= window.begin_s:
         return (), ()
     from evalsuite.results.samples.sample_arrays import FEW_HOSTS, DeviceSeries, on_one_clock
@@ -113,7 +108,7 @@ def of_job(
         *_findings(used, impossible),
         *idle,
         *_beyond(near, planned),
-        *detect("in_samples", DeviceSeries(hosts=near, begin_s=span.begin_s, end_s=span.end_s)),
+        *DeviceSeries(hosts=near, begin_s=span.begin_s, end_s=span.end_s).findings(),
     )
 
 
@@ -146,7 +141,7 @@ def _idle(same: Sequence[ReadingSeries], planned: Devices | None) -> Iterator[Fi
 
 def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Finding]:
     """Somebody else's devices are busy before the run begins."""
-    from evalsuite.results.samples.sample_arrays import table_of
+    from evalsuite.results.samples.sample_arrays import GPU_USE, table_of
 
     busy = 0
     for host in hosts:

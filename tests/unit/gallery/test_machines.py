@@ -17,7 +17,7 @@ from evalsuite.results.measure import facts, machines
 from evalsuite.results.measure.summary import summaries
 from evalsuite.runs.store import Store
 from tests import sources
-from tests.toys import CASE, measured
+from tests.toys import CASE, COMMAND, measured
 
 LINE = "2026-11-20 {hour:02d}:{minutes:02d}:{left:06.3f} "
 LINE += "Epoch: [0][{step:3d}/200]\tTime  {seconds:.4f} ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00\n"
@@ -110,7 +110,7 @@ def test_the_name_of_a_machine_is_no_device(bring, tmp_path):
 
 
 def machine(*drivers):
-    return machines.recorded({str(place): replace(HOST, driver=driver) for place, driver in enumerate(drivers)})
+    return machines.of_run({str(place): replace(HOST, driver=driver) for place, driver in enumerate(drivers)}, COMMAND)
 
 
 @pytest.mark.parametrize(("drivers", "others", "alike"), sources.cases("machines.toml")["drivers"])
