@@ -56,9 +56,8 @@ def _command(case: Case) -> Command:
 def _dali_renamed(case: Case, image: str) -> str | None:
     """nvJPEGDecoder* and HostDecoder* are gone since DALI 0.16 (NVIDIA/DALI#1550); 20.03 has 0.19."""
     month = re.search(r"mxnet[:+](\d\d\.\d\d)", image)
-    if case.option("data", "synthetic").startswith("dali") and month and month[1] >= "20.03":
-        return Message("adapters.dali_renamed", image=image)
-    return None
+    renamed = case.option("data", "synthetic").startswith("dali") and month and month[1] >= "20.03"
+    return Message("adapters.dali_renamed", image=image) if renamed else None
 
 
 def _recipe(name: str, checkout: str, dialect: str, image: str) -> Recipe:

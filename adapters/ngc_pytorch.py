@@ -78,9 +78,8 @@ def _bert(era: int) -> Callable[[Case], Command]:
 
 
 def _static_only(case: Case) -> str | None:
-    if case.precision == "amp" and case.option("loss_scale") == "dynamic":
-        return Message("adapters.static_scale")
-    return None
+    dynamic = case.precision == "amp" and case.option("loss_scale") == "dynamic"
+    return Message("adapters.static_scale") if dynamic else None
 
 
 LOADERS = {"data": ("synthetic", "dali-gpu", "dali-cpu", "pytorch")}

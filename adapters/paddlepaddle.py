@@ -22,9 +22,7 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
 
 def _no_amp_on_cpu(case: Case) -> str | None:
     """paddle/amp/auto_cast.py (3.3.1): "amp_guard can only be enabled on CUDAPlace, XPUPlace, and CustomPlace"."""
-    if case.precision == "amp" and case.device == "cpu":
-        return Message("adapters.paddle_autocast")
-    return None
+    return Message("adapters.paddle_autocast") if case.precision == "amp" and case.device == "cpu" else None
 
 
 _RESNET50 = Recipe(

@@ -57,9 +57,7 @@ def reference_arguments(case: Case, *size: str) -> tuple[str, ...]:
 
 def reference_unsupported(case: Case) -> str | None:
     size = input_size(case, "image_size")
-    if (whole(size) or 32) < 32:
-        return Message("core.image_too_small", size=size)
-    return None
+    return Message("core.image_too_small", size=size) if (whole(size) or 32) < 32 else None
 
 
 def reference_on_one_device(case: Case, framework: str) -> str | None:
@@ -185,9 +183,8 @@ def reference_recipes(
 
 def _parts_refused(case: Case) -> str | None:
     parts = whole(case.option("accumulation") or "1")
-    if parts and case.batch_per_device % parts:
-        return Message("core.accumulation_divides", parts=parts, batch=case.batch_per_device)
-    return None
+    said = Message("core.accumulation_divides", parts=parts, batch=case.batch_per_device)
+    return said if parts and case.batch_per_device % parts else None
 
 
 def _command(launch: Launch, script: str, workload: Workload) -> Callable[[Case], Command]:

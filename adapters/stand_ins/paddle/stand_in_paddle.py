@@ -45,6 +45,20 @@ def _launch_without_devices(module):
     module.Device.get_selected_devices = lambda self, devices="": []
 
 
+def _meet_over_gloo(module):
+    """Ranks of a static program, which wait for no stream."""
+    import paddle
+
+    def meet(self, program, current_endpoint, endpoints, rank, *args, **kwargs):
+        host, port = endpoints[0].split(":")
+        paddle.distributed.gloo_init_parallel_env(rank, len(endpoints), f"{host}:{int(port) + 1000}")
+
+    def append(block, *args, append=paddle.base.framework.Block.append_op, **kwargs):
+        return None if kwargs.get("type", "").startswith("c_sync_") else append(block, *args, **kwargs)
+
+    module.CollectiveHelper._init_communicator, paddle.base.framework.Block.append_op = meet, append
+
+
 class _Library(ctypes.CDLL):
     def __init__(self, name, *args, **kwargs):
         self._absent = str(name).endswith(("/libcudart.so", "/libnvToolsExt.so"))
@@ -57,3 +71,4 @@ class _Library(ctypes.CDLL):
 ctypes.CDLL = _Library
 after_import("paddle", _stand_in)
 after_import("paddle.distributed.launch.context.device", _launch_without_devices)
+after_import("paddle.distributed.fleet.meta_optimizers.common", _meet_over_gloo)
