@@ -60,9 +60,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         spoken = spoken or counts.get("train_batch")
     total = None if case and batch else numbers.get("reduced_batch") or counts.get("global_batch") or spoken
     named = int(numbers.get("devices", 0)) or int(numbers.get("nodes", 1)) * int(numbers.get("devices_per_node", 0))
-    parts = numbers.get("accumulation") or (
-        1.0 if "counts_batches" in said else numbers.get("argued_accumulation", 1.0)
-    )
+    parts = numbers.get("accumulation", 1.0 if "counts_batches" in said else numbers.get("argued_accumulation", 1.0))
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
     listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
@@ -72,7 +70,9 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
         total = effective if parts == 1.0 and alone in (0.0, effective) else None
         said = {"argued_parts": effective, **said} if total is None else said
-    said, counts, assumed = _with_bare_batch(said, counts, told, listed, case=case)
+    unsure = case or "bare_batches" in said or counts.get("nodes", 1) > 1 or said.keys() >= {"not_named", "rated"}
+    bare = "bare_batch" in counts and not unsure
+    said, counts, assumed = _with_bare_batch(said, counts, told, listed) if bare else (said, counts, False)
     in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
     argued = [name for name in ARGUED if not (case or batch or total or in_parts) and f"argued_{name}" in counts]
     if argued:
@@ -111,12 +111,9 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
 
 
 def _with_bare_batch(
-    said: Said, counts: dict[str, float], told: float | None, listed: float | None, *, case: bool
+    said: Said, counts: dict[str, float], told: float | None, listed: float | None
 ) -> tuple[Said, dict[str, float], bool]:
     """The batch that stands with no word of whose: the job's where one process is proven, or nothing tells of more."""
-    several = "bare_batches" in said or counts.get("nodes", 1) > 1 or said.keys() >= {"not_named", "rated"}
-    if case or several or "bare_batch" not in counts:
-        return said, counts, False
     alone = said.keys() & {"alone", "rated"} == {"alone"} and told in (None, listed)
     assumed = told is None and said.keys().isdisjoint(("alone", "launched", "rated", "argued_global_batch"))
     if told == 1 or alone or assumed:

@@ -127,7 +127,9 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
         else:
             within = not piece.endswith(b"\n")
             raw, complete = piece[begin:last] + (b"" if within else b"\n"), True
-        prefix = prefix or (prefix_of_lowest(raw) if bare else None)
+        glances = (0, len(raw) // 2, max(0, len(raw) - GLANCE_BYTES)) if bare and prefix is None else ()
+        if any(_PREFIX.search(b"\n" + raw[at : at + GLANCE_BYTES]) for at in glances):
+            prefix = prefix_of_lowest(raw)
         text = raw if prefix is None and b"\x1b" not in raw else _plain(raw, prefix)
         ends = raw.count(b"\n")
         yield Chunk(
@@ -237,9 +239,6 @@ def prefix_of_lowest(text: bytes) -> "re.Pattern[bytes] | None":
 
     Of several pods or services it is the one that comes first by its name.
     """
-    glances = (0, len(text) // 2, max(0, len(text) - GLANCE_BYTES))
-    if not any(_PREFIX.search(b"\n" + text[at : at + GLANCE_BYTES]) for at in glances):
-        return None
     lines = sum(1 for line in text.split(b"\n") if line.strip())
     marked = Counter(mark for match in _PREFIX.finditer(b"\n" + text) for mark in _marks(match))
     often = [mark for mark, count in marked.items() if count >= FEWEST_MARKED]
