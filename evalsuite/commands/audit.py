@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.archive and arguments.archive.exists():
         raise EvalsuiteError.of("audit.archive_there", path=arguments.archive)
     report.check_files(arguments)
+    report.check_words(argparse.Namespace(**{**vars(arguments), "lang": "en", "forms": "html"}))
     facts, mistakes = checked(arguments)
     code = print_wrong(mistakes, arguments.runs or ())
     if not arguments.runs:
@@ -53,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         note(say("audit.no_seal"))
     if not mistakes:
         line(say("audit.holds", report=arguments.report))
-        told = ((each["code"], each["severity"]) for each in facts["findings"])
-        if gone := sum(code == "taken_away" and severity != "note" for code, severity in told):
+        if gone := sum(each["code"] == "taken_away" and each["severity"] != "note" for each in facts["findings"]):
             line(say("audit.runs_gone", n=gone))
         if arguments.archive:
             _pack(arguments)
@@ -143,11 +143,9 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         yield Gone.of("audit.not_again")
         return
     cases = [finished.case_of(summary["case"]) for summary in facts["summaries"]]
-    others = {folder.path.parent.name for folder in store.finished()} - set(map(folder_name, cases))
-    if others:
+    if others := {folder.path.parent.name for folder in store.finished()} - set(map(folder_name, cases)):
         note(say("audit.others", n=len(others), runs=store.root))
-    written = manifest.read(folder)
-    languages = written.languages if written else LANGUAGES
+    languages = written.languages if (written := manifest.read(folder)) else LANGUAGES
     for only in [cases] if others else [None, cases]:  # of report, of compare
         evaluated = report.evaluate(store, arguments, languages, None, only=only, recorded_elsewhere=elsewhere)
         if identity.build_hash(evaluated) == facts["input_sha256"]:
@@ -212,6 +210,6 @@ def _print_beside(published: Summary, here: Summary) -> int:
 
 
 def _made_of(summary: Summary) -> list[str]:
-    runs = [run for run in summary.measurements if run.counts]
+    runs = (run for run in summary.measurements if run.counts)
     each = [(run.environment, run.framework_version, *map(run.inputs.get, INPUTS)) for run in runs]
     return [", ".join(dict.fromkeys(str(value or "—") for value in values)) for values in zip(*each, strict=True)]

@@ -177,6 +177,7 @@ def test_a_script_beside_its_declaration_is_not_run_as_an_adapter(file):
 
 def test_it_is_started_in_its_folder_with_the_programs_of_its_environment_first(file, capsys):
     assert cli.main(["plan", "--spec", str(file), "--commands", "--runs", str(file.parent / "runs")]) == Exit.DONE
+    assert cli.main(["plan", "--spec", str(file), "--recipe", "other"]) == Exit.USAGE  # it chooses none of them
     shown = capsys.readouterr().out
     assert f"{file.parent} '{{bin}}:' torchrun" in shown or f"{file.parent} {file.parent}/venv/bin: torchrun" in shown
 

@@ -37,7 +37,8 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
 def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
     """Of a spec of several parts frameworks, recipes and models are chosen from: an emptied part is not asked for."""
     whole = replace(base, **{**given, **_lay_options(base, options)})
-    if base.participants and not base.brings and given.keys() & {"frameworks", "recipes"}:
+    beside = base.brings and any(part.frameworks for part in (whole, *whole.parts))
+    if base.participants and given.keys() & ({"recipes"} if base.brings else {"frameworks", "recipes"}) and not beside:
         raise EvalsuiteError.of("commands.spec_participants", name=base.name)
     if not base.parts:
         return whole
@@ -93,6 +94,5 @@ def _lay_options(base: Spec, given: list[str]) -> dict[str, Any]:
         if not (name and equals and value):
             raise EvalsuiteError.of("commands.option", text=text)
         pairs |= dict([spec.option(name, value)])
-    asked = {text.partition("=")[0] for text in given}
-    preset = tuple(name for name in base.preset if name not in asked)
+    preset = tuple(name for name in base.preset if not any(text.startswith(f"{name}=") for text in given))
     return {"options": tuple(sorted(pairs.items())), "preset": preset}
