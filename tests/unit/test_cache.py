@@ -95,18 +95,6 @@ def test_what_changes_while_it_is_read_is_not_kept(folder, tmp_path, read, monke
     assert cached.measure(folder, HOUSE, tmp_path / "cache").measurement == measurement_room.measurement(folder)
 
 
-def test_two_files_that_swap_their_bytes_are_read_again(folder, tmp_path, read):
-    names = sorted(folder.path.glob("*.json"))[:2]
-    cached.measure(folder, HOUSE, tmp_path / "cache")
-    first, second = (name.read_bytes() for name in names)
-    names[0].write_bytes(second)
-    names[1].write_bytes(first)
-
-    _again(folder, tmp_path / "cache")
-
-    assert len(read) == 2
-
-
 def test_other_code_reads_again_and_with_dialects_of_others_nothing_is_kept(folder, tmp_path, read, monkeypatch):
     cached.measure(folder, HOUSE, tmp_path / "cache")
     files.version_folder.cache_clear()
@@ -138,6 +126,30 @@ def test_an_entry_that_is_spoilt_is_made_again_and_no_program_in_it_is_run(folde
 
     assert cached.measure(folder, HOUSE, cache) == found
     assert not (tmp_path / "was here").exists()
+
+
+def test_one_file_holds_all_and_no_run_that_is_not_as_it_was_is_taken_from_it(tmp_path, read, monkeypatch):
+    monkeypatch.setattr(cached, "WORTH_A_PROCESS", 3)
+    monkeypatch.setattr(cached.processes, "cores", lambda: 1)
+    folders = [RunFolder(shutil.copytree(of.path, tmp_path / of.path.parent.name / of.path.name)) for of in RUNS[:3]]
+
+    def measured(some):
+        """And how many folders were read for it; of the single entries none stays."""
+        before, found = len(read), cached.measure_folders(some, HOUSE, tmp_path / "cache", lambda: None)
+        for entry in (tmp_path / "cache").glob("*/??/*"):
+            entry.unlink()
+        return found, len(read) - before
+
+    (direct, broken), times = measured(folders)
+    assert (times, measured(folders), measured(folders[1:])) == (3, ((direct, []), 0), ((direct[1:], broken), 0))
+    (one,) = files.version_folder(tmp_path / "cache").glob("all-*")
+    whole = pickle.loads(one.read_bytes())
+    others = dict(zip(whole, [*whole.values()][1:], strict=False))  # each of another run
+    for bad in (*SPOILT, *map(pickle.dumps, (dict.fromkeys(whole), others))):
+        one.write_bytes(bad)
+        assert measured(folders) == ((direct, []), 3)
+    (folders[0].path / "log.other.txt").write_bytes(b"")
+    assert measured(folders)[1] == 1
 
 
 def test_a_cache_that_cannot_be_written_costs_time_alone(folder, tmp_path):

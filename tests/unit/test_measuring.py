@@ -75,15 +75,6 @@ def test_a_run_whose_command_cannot_be_read_has_failed_and_has_none(folders, cor
         assert (first.measurement.status, first.command) == ("failed", None)
 
 
-def test_entries_of_the_cache_that_are_spoilt_are_made_again(folders, cores, tmp_path):
-    direct = measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing)
-    for entry in (file for file in (tmp_path / "cache").rglob("*") if file.is_file()):
-        entry.write_bytes(b"\x80\x05N.")
-
-    assert measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing) == direct
-    assert measuring.measure_folders(folders, HOUSE, tmp_path / "cache", nothing) == direct
-
-
 def test_a_fault_of_ours_in_another_process_is_raised_here(folders, cores, monkeypatch):
     def faulty(folder: object, places: object) -> None:
         raise KeyError("ours")
@@ -100,8 +91,5 @@ def test_an_evaluation_is_the_same_by_one_process_and_by_several(folders, monkey
     for cores in (1, 3, 3):
         monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
         found.append(evaluate(Store(tmp_path / "runs"), cache=tmp_path / f"cache of {cores}"))
-    for entry in (file for file in (tmp_path / "cache of 3").rglob("*") if file.is_file()):
-        entry.write_bytes(b"spoilt")
-    found.append(evaluate(Store(tmp_path / "runs"), cache=tmp_path / "cache of 3"))
 
-    assert found[1:] == [found[0]] * 3
+    assert found[1:] == [found[0]] * 2

@@ -321,7 +321,9 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     text = _sentences(head) if likely else ""
     for flag in likely:
         for found in re.finditer(flag.pattern[0], text):
-            if value := flag.value or _in_our_words(flag, _number(found)):
+            number, *power = filter(None, found.groups()) if not flag.value else ("",)  # or a power of ten beside it
+            words = f"{float(number) * _TIMES[power[0].lower()]:.0f}" if power else number
+            if value := flag.value or _in_our_words(flag, words):
                 said.setdefault(flag.key, {}).setdefault(value)
     open_words = rules().meanings.get  # "mixed precision" beside "O2"
     exact = {key: [v for v in of if not {*of} & {*open_words(v, ())}] for key, of in said.items()}
@@ -347,12 +349,6 @@ def _sentences(head: bytes) -> str:
         if alike[shape] <= ALIKE and not _BESIDE.match((text := line.decode("utf-8", "replace")).lower()):
             kept.append(text)
     return "\n".join(kept)
-
-
-def _number(found: re.Match[str]) -> str:
-    """What a pattern found, in full where its second group is the power of ten of its first."""
-    said, *power = filter(None, found.groups())
-    return f"{float(said) * _TIMES[power[0].lower()]:.0f}" if power else said
 
 
 def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:

@@ -275,13 +275,6 @@ def _number(same: Iterable[ReadingSeries]) -> int:
     return sum(len(series.devices) for series in same)
 
 
-def _together(resource: str, same: Sequence[ReadingSeries]) -> "Cells":
-    from evalsuite.results.samples.sample_arrays import together
-
-    whole = together([series.cells for series in same])
-    return whole if METERS[resource].summed else replace(whole, values=whole.values / _number(same))
-
-
 def _capacity(resource: str, same: Sequence[ReadingSeries]) -> float | None:
     every = [device.capacity for series in same for device in series.devices]
     known = [capacity for capacity in every if capacity is not None]
@@ -295,7 +288,8 @@ def _utilisation(resource: str, same: Sequence[ReadingSeries], window: Bounds, e
 
     meter, length_s = METERS[resource], window.end_s - window.begin_s
     taken = [number for series in same for number in series.taken]
-    parts = [_together(resource, same)] if meter.summed else [series.cells for series in same]
+    cells = [series.cells for series in same]
+    parts = [sample_arrays.together(cells)] if meter.summed else cells
     shares = [each for cells in parts for each in sample_arrays.means(cells)]
     if not shares:
         return None
