@@ -26,6 +26,7 @@ PYTHONS = "3.11 to 3.14"
 
 def main() -> int:
     lock = sys.argv[1]
+    print(f"installing what {lock} lists into {sys.prefix}: a minute or so", flush=True)
     reason = index_unreachable()
     without_index = ("--no-index",) if reason else ()  # all of it may be here
     if not reason and installed_by_uv(lock):
@@ -45,9 +46,7 @@ def installed_by_uv(lock: str) -> bool:
     if not UV.exists():
         return False
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    from evalsuite.launch.provision.installer import (
-        uv_variables,
-    )  # with the settings of pip; the standard library alone
+    from evalsuite.launch.provision.installer import uv_variables  # pip's settings; the standard library alone
 
     line = [str(UV), "pip", LOCKED[0], "--python", sys.executable, *LOCKED[1:], lock]
     return subprocess.run(line, env=uv_variables(), capture_output=True).returncode == 0  # else pip says why

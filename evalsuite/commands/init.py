@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from evalsuite.commands import options
@@ -110,8 +111,7 @@ def _mark(written: str) -> str:
 def _with_placeholders(given: Sequence[str]) -> tuple[list[str], dict[str, str], dict[str, str]]:
     """The words with a placeholder for each option that is known, what was asked for by them, and how the script
     spells the precision: "--batch", "32" → "--batch", "{batch_per_device}"; batch_per_device: 32."""
-    words, asked, spelt = [], dict[str, str](), dict[str, str]()
-    waiting = list(given)
+    words, asked, spelt, waiting = [], dict[str, str](), dict[str, str](), [*given]
     while waiting:
         word = waiting.pop(0)
         option, equals, value = word.partition("=")
@@ -142,8 +142,7 @@ def _with_placeholders(given: Sequence[str]) -> tuple[list[str], dict[str, str],
 def _environment(program: str, file: Path) -> tuple[str, str]:
     """Where its Python lies, counted from *file*: the environment of the program, else the active one; and the program
     as it is called there."""
-    found = shutil.which(program)
-    active = shutil.which("python") or shutil.which("python3")
+    found, active = shutil.which(program), shutil.which("python") or shutil.which("python3")
     if found is None or active is None:
         raise EvalsuiteError.of("commands.init_program", name=program if found is None else "python3")
     path, base = Path(found).absolute(), file.absolute().parent
@@ -228,8 +227,7 @@ def _own_steps(folder: RunFolder, seen: explaining.Explanation, read: Reading) -
     if folder.outcome().status == "completed" and read.steps:
         return read.steps[-1].index
     texts = (each.text for each in seen.lines if each.kind == "step" and "epoch" not in each.text.lower())
-    counted = re.search(r"\d\s*(?:/|of)\s*(\d+)(?![\d.])", next(texts, ""))
-    return int(counted[1]) if counted else None
+    return (counted := re.search(r"\d\s*(?:/|of)\s*(\d+)(?![\d.])", next(texts, ""))) and int(counted[1])
 
 
 def _print_what_is_read(folder: RunFolder, file: Path, *, again: bool) -> tuple[Exit, str | None]:
@@ -238,7 +236,8 @@ def _print_what_is_read(folder: RunFolder, file: Path, *, again: bool) -> tuple[
     recipe, case = adapter.recipes[0], folder.run().case
     dialects = catalogue.with_example(recipe, catalogue.known())
     used = replace(folder.command().recipe, unit=recipe.unit, dialect=recipe.dialect, line=recipe.line)
-    read = measurement.read_logs(folder.logs(), case, used, dialects, True)
+    reading = partial(measurement.read_logs, folder.logs(), recipe=used, dialects=dialects, well=True)
+    read = reading(case=case)
     seen = explaining.explained(folder.logs()[0].path, dialects, recipe.dialect)
     reports, asked = seen.counts.get("step", 0), case.protocol.total_steps
     value = read.throughput.items_per_s if read.throughput else None
@@ -257,7 +256,8 @@ def _print_what_is_read(folder: RunFolder, file: Path, *, again: bool) -> tuple[
         line(say("init.rate", value=rate(value), unit=read.unit, **facts))
     if not read.steps:
         line(say("init.no_steps"))
-    if recipe.step_bound == "none" and (own := _own_steps(folder, seen, read)) and own < Protocol().total_steps:
+    whole = reading(case=replace(case, protocol=Protocol(measured_steps=10**6)))  # no window ends it
+    if recipe.step_bound == "none" and (own := _own_steps(folder, seen, whole)) and own < Protocol().total_steps:
         line(say("init.short", own=own, wanted=Protocol().total_steps, fitting=f"{own // 6}+{own - own // 6}"))
     line(say("init.next", command=f"evalsuite compare --spec {file}"))
     return Exit.NOTHING_MEASURED if value is None and read.steps_reported > FEW_REPORTS else Exit.DONE, None

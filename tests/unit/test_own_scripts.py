@@ -352,8 +352,7 @@ def test_a_script_ended_early_where_its_next_report_would_be_a_step_that_was_ask
 def test_init_runs_a_script_that_reports_every_ten_steps_for_three_reports(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(
-        "import sys\n"
-        "for step in range(10, int(sys.argv[4]) + 1, 10):\n"
+        "import sys\nfor step in range(10, int((sys.argv[4:] or [800])[0]) + 1, 10):\n"
         "    print(f'step {step} loss {3 / step:.3f} {1000 + step}.0 samples/s', flush=True)\n"
     )
     words = ["-o", "ten.toml", "--", sys.executable, "train.py", "--batch", "4", "--steps", "50"]
@@ -363,6 +362,8 @@ def test_init_runs_a_script_that_reports_every_ten_steps_for_three_reports(tmp_p
     assert "30 steps" in said.err
     assert "a step:  step 10 loss" in said.out
     assert (tmp_path / "ten.toml").read_text().startswith("batch_per_device")
+    assert cli.main(["init", "--lang", "en", "-o", "own.toml", *words[2:-2]]) == Exit.DONE
+    assert "by itself it ends" not in capsys.readouterr().out  # all 800 steps are counted
 
 
 def test_the_environment_is_that_of_the_program_else_the_active_one(file, monkeypatch):
