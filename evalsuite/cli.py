@@ -108,7 +108,7 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
     parsed = parser_of(command).parse_known(arguments[1:])
     parsed.typed = arguments
     if places := getattr(parsed, "sensors", ()):
-        os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(str(place.resolve()) for place in places)
+        os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(map(os.path.abspath, places))
     chosen = _module(command)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
