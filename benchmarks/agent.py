@@ -1,8 +1,12 @@
-"""What the node agent costs: a CPU workload on every core, with the agent and without, in turn. python
-benchmarks/agent.py [--rounds 7] [--seconds 3] [--hz 2] Each round runs the workload alone, under the agent, and alone
-again. Prints the throughput under the agent as a ratio to the mean of the two beside it (1.0 = no cost), the ratio of
-those two to each other (how much the machine itself wavers: a cost smaller than that cannot be seen), the agent's own
-CPU time as a share of one core, and how long after it was printed a line was stamped, with every core busy."""
+"""What the node agent costs: a CPU workload on every core, with the agent and without, in turn.
+
+    python benchmarks/agent.py [--rounds 7] [--seconds 3] [--hz 2]
+
+Each round runs the workload alone, under the agent, and alone again. Prints the throughput under the agent as
+a ratio to the mean of the two beside it (1.0 = no cost), the ratio of those two to each other (how much the
+machine itself wavers: a cost smaller than that cannot be seen), the agent's own CPU time as a share of one
+core, and how long after it was printed a line was stamped, with every core busy.
+"""
 
 import argparse
 import json

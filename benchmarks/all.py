@@ -1,7 +1,10 @@
-"""The figures of start-up, parse and scale beside those recorded; fails where one is 1.3 times as large. python
-benchmarks/all.py [--only startup,parse,scale] [--record] [--against CHECKOUT] `--record` writes what was measured as
-the new record. `--against` runs those of an earlier checkout too, in turn with these, and holds the figures against
-that checkout, which needs no record and no machine like the recorded one."""
+"""The figures of start-up, parse and scale beside those recorded; fails where one is 1.3 times as large.
+
+    python benchmarks/all.py [--only startup,parse,scale] [--record] [--against CHECKOUT]
+
+`--record` writes what was measured as the new record. `--against` runs those of an earlier checkout too, in turn
+with these, and holds the figures against that checkout, which needs no record and no machine like the recorded one.
+"""
 
 import argparse
 import json

@@ -1,8 +1,11 @@
-"""How often the statements of a report are wrong, by simulation: the tables of docs/numbers.md. python
-benchmarks/judgement.py every table, as Markdown python benchmarks/judgement.py --write and the tables in
-data/statistics Each table has a fixed seed, and asks the project's own rooms: what is simulated is what is used. Noise
-of 1 % unless a table says otherwise, of five kinds; one campaign's shared offset, where there is one, is as large as
-the noise."""
+"""How often the statements of a report are wrong, by simulation: the tables of docs/numbers.md.
+
+    python benchmarks/judgement.py                 every table, as Markdown
+    python benchmarks/judgement.py --write         and the tables in data/statistics
+
+Each table has a fixed seed, and asks the project's own rooms: what is simulated is what is used. Noise of 1 % unless
+a table says otherwise, of five kinds; one campaign's shared offset, where there is one, is as large as the noise.
+"""
 
 import argparse
 import csv
@@ -159,9 +162,11 @@ def power(trials: int = TRIALS) -> list[tuple[int, float, float, int, float, flo
 
 
 def equal_frameworks(trials: int = TRIALS) -> list[tuple[int, int, float, float, float]]:
-    """Of equal frameworks, how often one at least leaves the winner's group: by frameworks and runs of each. The most
-    over noises; the same where each has a level of its own in the campaign, as large as the noise; and where it must be
-    left out in each of two such campaigns. Three runs: adaptive repeats, from three to seven."""
+    """Of equal frameworks, how often one at least leaves the winner's group: by frameworks and runs of each.
+
+    The most over noises; the same where each has a level of its own in the campaign, as large as the noise; and where
+    it must be left out in each of two such campaigns. Three runs: adaptive repeats, from three to seven.
+    """
     found = []
     for frameworks, n in product(FRAMEWORKS, (LOOKS[0], *RUNS)):
         if n == LOOKS[0] and frameworks > MOST_ADAPTIVE:

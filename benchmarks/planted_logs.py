@@ -1,6 +1,8 @@
 """Writes the logs of a made-up campaign of 984 cases, 4,856 files stamped to the step, with faults planted in them.
+
 `python benchmarks/planted_logs.py DIR` writes them; `benchmarks/scale.py --only imported_984` imports and reports them.
-Eight frameworks train four models in FP32 and AMP with two batch sizes on eight scales, five times each."""
+Eight frameworks train four models in FP32 and AMP with two batch sizes on eight scales, five times each.
+"""
 
 import argparse
 import itertools

@@ -1,9 +1,11 @@
-"""What large evaluations cost: one run of 1,000 devices, reports of 1,000 and 10,000 runs, a page, many logs. `python
-benchmarks/scale.py` prints the figures beside their goals, `--json` as JSON; `--only big_run,runs_1000` takes some
-alone. The run of 1,000 devices is 125 hosts with 8 accelerators and 64 cores each, sampled twice a second for ten
+"""What large evaluations cost: one run of 1,000 devices, reports of 1,000 and 10,000 runs, a page, many logs.
+
+`python benchmarks/scale.py` prints the figures beside their goals, `--json` as JSON; `--only big_run,runs_1000` takes
+some alone. The run of 1,000 devices is 125 hosts with 8 accelerators and 64 cores each, sampled twice a second for ten
 minutes; the others are runs of a minute on one such host. The page is opened in a headless Chromium: the median of what
-a click takes until the page is laid out again. Seconds are wall time, which whoever else uses the machine lengthens;
-`cpu` beside them has the CPU seconds of all processes. Making the folders takes some minutes."""
+a click takes until the page is laid out again. Seconds are wall time, which whoever else uses the machine
+lengthens; `cpu` beside them has the CPU seconds of all processes. Making the folders takes some minutes.
+"""
 
 import argparse
 import json

@@ -1,5 +1,7 @@
 """Start-up: `python -m evalsuite --help` against a bare `python -c pass`, interleaved, as a ratio of medians.
-Yardstick: the interpreter itself. The aim is at most 3."""
+
+Yardstick: the interpreter itself. The aim is at most 3.
+"""
 
 import statistics
 import sys

@@ -1,7 +1,10 @@
 """What adaptive repeats save and what they get wrong, by simulation and on recorded runs: tables of docs/numbers.md.
-python benchmarks/stopping.py the tables, as Markdown python benchmarks/stopping.py --recorded RUNS.csv savings on
-recorded repeats (columns of dlperf_runs.csv) The yardstick is seven repeats of every case. Fixed seeds; the project's
-own rules decide."""
+
+    python benchmarks/stopping.py                       the tables, as Markdown
+    python benchmarks/stopping.py --recorded RUNS.csv   savings on recorded repeats (columns of dlperf_runs.csv)
+
+The yardstick is seven repeats of every case. Fixed seeds; the project's own rules decide.
+"""
 
 import argparse
 import csv
@@ -20,8 +23,10 @@ SETTING = ("nodes", "gpus_per_node", "model", "batch_size_per_gpu", "precision",
 
 
 def savings(trials: int = TRIALS) -> Iterator[tuple[int, str, float, float, float, float, float]]:
-    """Frameworks, leads, noise; share of the device-hours of seven; a wrong statement by looks and by seven; told. "one
-    ahead": one leads all others, which are equal; "each apart": each leads the next."""
+    """Frameworks, leads, noise; share of the device-hours of seven; a wrong statement by looks and by seven; told.
+
+    "one ahead": one leads all others, which are equal; "each apart": each leads the next.
+    """
     for frameworks, shape, noise, lead in product(
         (2, 4, 8), ("one ahead", "each apart"), (0.003, 0.005, 0.01, 0.02), (0.0, 0.02, 0.05, 0.1)
     ):
@@ -49,9 +54,11 @@ def _is_wrong(left_out: frozenset[int], lead: float) -> bool:
 
 
 def recorded(file: Path, draws: int = 500) -> str:
-    """What three to seven instead of seven repeats save on recorded runs, and what they change. Few scripts were run
-    seven times, and none in rounds: seven rounds are drawn from the runs of each (with replacement, seeded) wherever
-    two scripts or more have five runs of one setting."""
+    """What three to seven instead of seven repeats save on recorded runs, and what they change.
+
+    Few scripts were run seven times, and none in rounds: seven rounds are drawn from the runs of each (with
+    replacement, seeded) wherever two scripts or more have five runs of one setting.
+    """
     with file.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     cases: dict[tuple[str, ...], dict[str, list[float]]] = {}

@@ -1,6 +1,8 @@
 """Makes run folders that look like measured ones, for the benchmarks and tests: 120 steps in a minute, with samples of
-8 accelerators and 64 cores twice a second. Their speeds are invented, so their origin is "simulated" and no verdict can
-rest on them."""
+8 accelerators and 64 cores twice a second.
+
+Their speeds are invented, so their origin is "simulated" and no verdict can rest on them.
+"""
 
 import functools
 import itertools
@@ -99,8 +101,10 @@ def write_run(
     step_s: float = STEP_S,
     sampled_s: float | None = None,
 ) -> RunFolder:
-    """One finished run in *store*, with the records of *hosts* hosts, of which the first prints. Their samples are of a
-    minute and one of some kinds, or each host's own and of *sampled_s* seconds."""
+    """One finished run in *store*, with the records of *hosts* hosts, of which the first prints.
+
+    Their samples are of a minute and one of some kinds, or each host's own and of *sampled_s* seconds.
+    """
     with store.claim(run) as folder:
         efficiency = 0.98 ** (run.case.total_devices - 1).bit_length()
         ends = _ends(run.case.protocol.total_steps, step_s / efficiency * chance.uniform(0.98, 1.02), chance)

@@ -1,7 +1,10 @@
 """How well logs are read without any dialect: each log once as its dialect reads it, once by the shape of its lines.
-python benchmarks/without_dialects.py [--logs DIR] DIR is a corpus with its SOURCES.csv; without it, the logs of
-tests/logs. Prints a line for each log and the sums: right (within 10 %), wrong, refused, and what cannot be compared
-(the dialect gives no steps/s)."""
+
+    python benchmarks/without_dialects.py [--logs DIR]
+
+DIR is a corpus with its SOURCES.csv; without it, the logs of tests/logs. Prints a line for each log and the sums:
+right (within 10 %), wrong, refused, and what cannot be compared (the dialect gives no steps/s).
+"""
 
 import argparse
 import csv

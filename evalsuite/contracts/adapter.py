@@ -1,8 +1,5 @@
-"""The contract between an adapter and the engine.
-
-An adapter is a Python file that declares `ADAPTER`, in `adapters/` or in a folder of `--adapters DIR`. It says *what*
-to run; launchers say *where*.
-"""
+"""The contract between an adapter and the engine. An adapter is a Python file that declares `ADAPTER`, in `adapters/`
+or in a folder of `--adapters DIR`. It says *what* to run; launchers say *where*."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -125,12 +122,9 @@ class Recipe:
         return _undeclared(self, case) or self.unsupported(case) or self.image_refusal(case, self.image)
 
     def meant(self, options: Iterable[tuple[str, str]], preset: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
-        """The axes of a spec that concern this recipe.
-
-        *preset*: axes of our own profiles, dropped where the recipe does not declare them. The sizes of input and GPT
-        are always there, if need be the default: they are part of the case. A profile's gives way to the only one
-        of a script.
-        """
+        """The axes of a spec that concern this recipe. *preset*: axes of our own profiles, dropped where the recipe
+        does not declare them. The sizes of input and GPT are always there, if need be the default: they are part of the
+        case. A profile's gives way to the only one of a script."""
         declared = self.options or {}
         no_images = self.options is not None and self.unit != "images/s" and "image_size" not in declared
         # A recipe without an axis for the size trains at one size; another is refused.

@@ -59,9 +59,7 @@ def guard(
     function: Callable[..., Any], where: str, expected: str, gives: type | tuple[type, ...]
 ) -> Callable[..., Any]:
     """An author's *function*: what it raises, or a result that is none of *gives*, is a mistake in their file.
-
-    *expected*: *gives* in words.
-    """
+    *expected*: *gives* in words."""
 
     def called(*given: object) -> Any:
         words = [*map(shown, given)] or [Message("core.no_argument")]

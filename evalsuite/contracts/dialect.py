@@ -1,8 +1,6 @@
-"""The declaration of a log dialect: which lines a training script prints, and what their numbers mean.
-
-Built-in dialects lie in `evalsuite/logs/dialects/` and, where they compute nothing, in `data/dialects/`; a user's in a
-folder of `--dialects DIR`. A module declares `DIALECTS`, a tuple of them.
-"""
+"""The declaration of a log dialect: which lines a training script prints, and what their numbers mean. Built-in
+dialects lie in `evalsuite/logs/dialects/` and, where they compute nothing, in `data/dialects/`; a user's in a folder of
+`--dialects DIR`. A module declares `DIALECTS`, a tuple of them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -225,8 +223,7 @@ class Dialect:
 
     def check(self, where: str) -> None:
         """Raises EvalsuiteError for a wrong value, or a pattern that does not compile, has unknown groups or misses its
-        own sample. *where*: the declaring file.
-        """
+        own sample. *where*: the declaring file."""
         author_modules.check(self, where)
         for line in self.lines:
             facts = {"where": Message("core.of_dialect", where=where, name=self.name), "pattern": repr(line.pattern)}

@@ -1,7 +1,5 @@
 """A training script declared in TOML: a `[[participant]]` with a `command`, which becomes an adapter with one recipe.
-
-It lies in a spec, or in a file of its own for `--adapters` (docs/adding-a-framework.md).
-"""
+It lies in a spec, or in a file of its own for `--adapters` (docs/adding-a-framework.md)."""
 
 import re
 import shlex

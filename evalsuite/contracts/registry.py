@@ -25,10 +25,9 @@ CONTRACT = author_modules.Contract(
 
 def discover(places: Iterable[Path] = ()) -> dict[str, Adapter]:
     """Adapters by name, built-in ones and those of *places*: folders or files. A later place wins over an earlier one.
-
     Raises EvalsuiteError for a name that is built in: its figures would stand under the name of the official scripts.
-    Two modules of one folder may share a framework (`pytorch.py`, `pytorch_official.py`): it has the recipes of both.
-    """
+    Two modules of one folder may share a framework (`pytorch.py`, `pytorch_official.py`): it has the recipes of
+    both."""
     adapters = dict(_house())
     for place in places:
         brought = load_author_adapters(Path(place))

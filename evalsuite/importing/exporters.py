@@ -1,8 +1,6 @@
-"""What an exporter of Prometheus told of devices while an imported run trained, as samples of that run.
-
-A file holds scrapes of DCGM's or another exporter one after the other, or the JSON of a range query. A scrape without
-times of its own is dated by the line before it that is a time alone, as `date +%s` prints it.
-"""
+"""What an exporter of Prometheus told of devices while an imported run trained, as samples of that run. A file holds
+scrapes of DCGM's or another exporter one after the other, or the JSON of a range query. A scrape without times of its
+own is dated by the line before it that is a time alone, as `date +%s` prints it."""
 
 import itertools
 import json
@@ -34,10 +32,8 @@ class Exported:
     hosts: Mapping[str, Mapping[str, Told]]  # host → device, by its label
 
     def samples(self, begin_s: float, end_s: float, devices: int, offset_s: float) -> dict[str, str]:
-        """Host → the lines of its samples, on the clock of the log, whose zone is *offset_s* from UTC.
-
-        Raises ValueError where no two scrapes lie between *begin_s* and *end_s* of the log, or of other devices.
-        """
+        """Host → the lines of its samples, on the clock of the log, whose zone is *offset_s* from UTC. Raises
+        ValueError where no two scrapes lie between *begin_s* and *end_s* of the log, or of other devices."""
         begin_s, end_s = begin_s - offset_s, end_s - offset_s
         read = {host: [told for _, told in sorted(of.items())] for host, of in self.hosts.items()}
         inside = {host: [o for o in of if sum(begin_s <= at <= end_s for at in o) > 1] for host, of in read.items()}

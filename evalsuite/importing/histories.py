@@ -1,8 +1,6 @@
-"""Histories of runs as trackers and loggers keep them, each made into the text of a log and read as any other.
-
-A run is a column of W&B's panel, the rows of one name, the event files of a folder, a run of MLflow or Trackio. What a
-series counts is told by its name alone; a wall time is a clock; a series that is no rate gives none.
-"""
+"""Histories of runs as trackers and loggers keep them, each made into the text of a log and read as any other. A run is
+a column of W&B's panel, the rows of one name, the event files of a folder, a run of MLflow or Trackio. What a series
+counts is told by its name alone; a wall time is a clock; a series that is no rate gives none."""
 
 import atexit
 import contextlib
@@ -235,10 +233,8 @@ def _rows_of_table(text: str, file: Path) -> Iterator[Row]:
 def _histories(
     places: tuple[Path, ...], source: str, rows: Sequence[Row], run: str, torn: bool = False
 ) -> list[History]:
-    """One, or one for each run that the rows name. A row without step and time holds settings.
-
-    Raises ValueError for a step that is no number: the reports would be counted instead.
-    """
+    """One, or one for each run that the rows name. A row without step and time holds settings. Raises ValueError for a
+    step that is no number: the reports would be counted instead."""
     lower = {name.strip().lower(): name for name in dict.fromkeys(name for row in rows for name in row)}
     named = {says: next((lower[name] for name in names if name in lower), "") for says, names in COLUMNS.items()}
     moves = len({row.get(named["step"]) for row in rows} - {None}) > 1  # MLflow's is 0 where nobody gives one

@@ -1,8 +1,6 @@
-"""Run folders out of logs from elsewhere.
-
-What a log does not say comes from the user, or a pattern over its path. A run is its bytes: the same
-bytes are never a second run. Where path and log contradict each other the log is left out.
-"""
+"""Run folders out of logs from elsewhere. What a log does not say comes from the user, or a pattern over its path. A
+run is its bytes: the same bytes are never a second run. Where path and log contradict each other the log is left
+out."""
 
 import contextlib
 import itertools

@@ -1,8 +1,6 @@
-"""Run folders out of the rows of a table, their origin *cited*: never measured, never deciding.
-
-A row holds a single run or a median. A figure that is printed again stays one figure. Single runs of one log set are
-repeats of one another, and so are rows that nothing tells apart. Printed speed-ups keep their base, medians their runs.
-"""
+"""Run folders out of the rows of a table, their origin *cited*: never measured, never deciding. A row holds a single
+run or a median. A figure that is printed again stays one figure. Single runs of one log set are repeats of one another,
+and so are rows that nothing tells apart. Printed speed-ups keep their base, medians their runs."""
 
 import functools
 import hashlib

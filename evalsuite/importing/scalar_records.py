@@ -1,8 +1,6 @@
 """Scalars in TensorBoard's event files and W&B's offline files: how records are framed, and the fields of a scalar.
-
 TFRecord: tensorflow/core/lib/io/record_writer.h; Event: tensorflow/core/util/event.proto. W&B's file is a log of
-LevelDB (doc/log_format.md) of records of wandb/proto/wandb_internal.proto. What follows a torn record is not read.
-"""
+LevelDB (doc/log_format.md) of records of wandb/proto/wandb_internal.proto. What follows a torn record is not read."""
 
 import math
 import struct

@@ -1,7 +1,5 @@
-"""What the user, a path or a table states of runs made elsewhere, and the case that it makes.
-
-Contradictions are refused. A word without an axis ("bf16", "3090") becomes an option of the case.
-"""
+"""What the user, a path or a table states of runs made elsewhere, and the case that it makes. Contradictions are
+refused. A word without an axis ("bf16", "3090") becomes an option of the case."""
 
 import difflib
 import hashlib
@@ -115,10 +113,7 @@ def merge_facts(*said: tuple[str, Mapping[str, str]]) -> Facts:
 
 def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = None) -> None:
     """Raises ValueError for a misspelt word, with the nearest known one (`precison=amp` would become an option of its
-    own), a bad name or number, or nodes and devices that do not fit.
-
-    *columns*: name → header.
-    """
+    own), a bad name or number, or nodes and devices that do not fit. *columns*: name → header."""
     known = {*FACTS, *FIELDS, *RECORDED}
     for name, value in facts.items():
         if name not in known and (near := difflib.get_close_matches(name, known, n=1, cutoff=NEARLY)):
@@ -186,10 +181,8 @@ def count_nodes(facts: Mapping[str, str]) -> int:
 
 
 def case(facts: Mapping[str, str], known: Reading, who: str = "", common: Collection[str] = ()) -> Case:
-    """The case of a log or row. Raises ValueError if *who* does not state what it needs.
-
-    *common*: the names of facts that hold for the whole campaign, which tell no two cases apart.
-    """
+    """The case of a log or row. Raises ValueError if *who* does not state what it needs. *common*: the names of facts
+    that hold for the whole campaign, which tell no two cases apart."""
     framework = facts.get("framework") or known.framework
     model = facts.get("model") or known.model
     total = devices(facts) or known.total_devices

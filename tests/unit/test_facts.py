@@ -147,6 +147,10 @@ BF16 = {"ONEDNN_DEFAULT_FPMATH_MODE": "BF16"}
         ("", {}, "workload: framework=pytorch version=2.15.0 seed=1", [("framework_version", "2.15.0")]),
         ("", {}, "workload: layout=NCHW trainable_parameters=11689512", [("parameters", "11689512")]),
         ("--batch-size 64", {"JAX_DEFAULT_MATMUL_PRECISION": "highest"}, "trainable_parameters=25557032", []),
+        ("", {}, "gradient_accumulation_steps: 4", [("accumulation", "4")]),
+        ("", {}, "optimizer_step_every: 10", [("accumulation", "10")]),
+        ("", {}, "autocast enabled: dtype=torch.bfloat16", [("precision", "bf16_amp")]),
+        ("", {}, "quantization: int8", [("precision", "8 bits or fewer")]),
         ("--batch-size 8 --accum-steps 2", {}, "w: batch_per_device=8 accumulation=2 global_batch=128", []),
     ],
 )

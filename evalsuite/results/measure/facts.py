@@ -264,6 +264,8 @@ def disagreements(
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
         said |= {"experts"} if (model := model_of(case)) and model.idle else set()
         usual = {**(rules().usual if sizes else {}), "devices": str(case.total_devices), "framework": case.framework}
+        asked = any((fact.key, fact.source) == ("accumulation", "command_line") for fact in facts)
+        usual |= {} if elsewhere or asked else {"accumulation": "1"}
         sizes += _facts("case", {key: value for key, value in usual.items() if key not in said})
     laid = [(fact, layout.of_text(fact.value)) for fact in facts if fact.key == "parallel_layout"]
     stack = f"{case.framework} {case.recipe}" if case else ""
@@ -325,6 +327,8 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
             words = f"{float(number) * _TIMES[power[0].lower()]:.0f}" if power else number
             if value := flag.value or _in_our_words(flag, words):
                 said.setdefault(flag.key, {}).setdefault(value)
+    if "amp" in (both := said.get("precision", {})):  # "autocast enabled: dtype=bfloat16"
+        said["precision"] = {_together(both): None}
     open_words = rules().meanings.get  # "mixed precision" beside "O2"
     exact = {key: [v for v in of if not {*of} & {*open_words(v, ())}] for key, of in said.items()}
     return {key: values[0] for key, values in exact.items() if len(values) == 1}

@@ -30,7 +30,7 @@ def _near(share: float, least: float = 0.0) -> Callable[[Any, Any], bool]:
 # a record, its fact, another record, its fact, whether they agree: asked of each run that has both
 PAIRS: tuple[tuple[str, str, str, str, Callable[[Any, Any], bool]], ...] = (
     ("journal", "status", "run", "counts", lambda status, counts: not counts or status in ENDED_WELL),
-    ("journal", "items_per_s", "run", "value", _near(1e-9)),
+    ("journal", "items_per_s", "run", "value", _near(0.01)),
     ("journal", "started_at", "run", "started_at", _near(0.0, RULE.clocks_s)),
     ("outcome", "started_at", "agent", "started_at", _near(0.0, RULE.clocks_s)),  # which a queue may hold up
     ("agent", "started_at", "samples", "started_at_unix_s", _near(0.0, RULE.begin_s)),  # of one process
