@@ -58,8 +58,7 @@ def contradictions(numbers: Numbers) -> Iterator[rules.ClockDisagrees]:
     for other in others:
         for items in [1.0] if other.counts == value.counts else per_step if other.counts == "steps" else []:
             per_s = other.per_s * items
-            slow = other.starts and value.per_s / LATE < per_s < value.per_s
-            if not is_nearly(per_s, value.per_s) and not slow:
+            if not is_nearly(per_s, value.per_s) and not (other.starts and value.per_s / LATE < per_s < value.per_s):
                 yield disagreement(value.per_s, value.name, per_s, other.name)
 
 

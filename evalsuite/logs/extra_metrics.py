@@ -82,8 +82,7 @@ def _texts(path: Path, dialect: Dialect, first: int, last: int | None, to_end: b
             continue
         lines = chunk.text.split(b"\n")
         begin = max(0, first - chunk.first_line)
-        end = len(lines) if last is None else max(0, last - chunk.first_line + 1)
-        text = b"\n".join(lines[begin:end]) + b"\n"
+        text = b"\n".join(lines[begin : len(lines) if last is None else max(0, last - chunk.first_line + 1)]) + b"\n"
         behind = b"\n".join(lines[begin:]) if to_end else b""
         yield {"": b"".join(_whole_lines(text, dialect)), "apart": text, "final": behind}
         if last is not None and last < chunk.first_line + chunk.line_ends and not to_end:

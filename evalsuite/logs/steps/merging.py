@@ -85,7 +85,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     spread = total / devices if total and devices else batch
     step = total or (batch * devices if batch and devices else None)
     on_device = None if total and devices and spread and spread < 1 else spread
-    outside = bool(argued) or (bool(batch) and batch == given) or (bool(total) and total == spoken)
+    outside = bool(argued) or bool(batch and batch == given) or bool(total and total in (spoken, effective))
     few = on_device is not None and on_device < FEWEST_PIECES
     texts = [_text(said[f"argued_{name}_text"]) for name in ARGUED if f"argued_{name}_text" in said]
     return replace(

@@ -283,7 +283,7 @@ def choose_rate(columns: Columns, chosen: Chosen, played: bool = False) -> tuple
         return "tokens/s" if "tok" in consumed else "samples/s", "unstated", 1.0
     best = max(of_items, key=lambda rate: (rate.whole, not rate.mean, not rate.each))
     chosen["rate"] = best.column
-    beside = any(rate.each for rate in of_items)  # that of one device, too: then this is of all
+    beside = any(rate.each for rate in of_items) or re.search(r"\b(?:total|global)\b", best.column[0].label)  # of all
     return best.items, "per_device" if best.each else "global" if beside else "unstated", best.kilo
 
 

@@ -167,7 +167,8 @@ def _divide(between: bytes, before: str, *, last: bool, opened: bool) -> tuple[s
     unit, rest = label(word[2]), label(word[3])
     named = bool(before) and not SPEED.search(before)
     spoken = bool(RATE.search(unit) or PER_STEP.search(unit) or PER_ITEM.search(unit))
-    is_unit = not word[1] or unit in UNIT_S or (spoken and (bool(rest) or (opened and not named)))
+    apart = bool(rest) or not (before or word[3].strip()) or (opened and not named)
+    is_unit = not word[1] or unit in UNIT_S or (spoken and apart)
     is_unit = is_unit and not (RATE.search(before) and RATE.search(unit))  # fps step: 119958 fps total: 80263
     return (unit, rest) if is_unit and (rest or not (word[1] and named)) else ("", label(head))
 
