@@ -7,13 +7,18 @@ from evalsuite.core.model import Machine, MachineNode
 
 
 def of_run(environments: Mapping[str, HostEnvironment], command: RunCommand) -> Machine | None:
-    nodes, name = [], (command.stated or {}).get("machine")
+    name = (command.stated or {}).get("machine")
+    return recorded(environments) or (Machine(name=name) if name else None)
+
+
+def recorded(environments: Mapping[str, HostEnvironment]) -> Machine | None:
+    nodes = []
     for host in environments.values():
         gpus = [gpu.name or "GPU" for gpu in host.gpus or ()]
         accelerators = tuple((name, gpus.count(name)) for name in sorted(set(gpus)))
         cpu = host.cpu_model or "CPU"
         nodes.append(MachineNode(accelerators=accelerators, cpu=cpu, cores=host.cores, driver=host.driver))
-    return Machine().of(nodes) if nodes else Machine(name=name) if name else None
+    return Machine().of(nodes) if nodes else None
 
 
 def distinct(machines: Iterable[Machine]) -> tuple[Machine, ...]:
