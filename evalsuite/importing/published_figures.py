@@ -204,7 +204,8 @@ def _runs_of(case: Case, rows: Sequence[_Figure]) -> Iterator[_Cited]:
 
 def _log_sets(runs: Sequence[_Figure]) -> list[list[_Figure]]:
     blocks = ("repeat" in run.facts or run.row.number - place for place, run in enumerate(runs))  # alike within one
-    of = ((run.source, run.log_set, block) for run, block in zip(runs, blocks, strict=True))
+    numbered = len({run.facts.get("repeat") for run in runs}) == len(runs)  # each is its own, wherever it stands
+    of = ((None if numbered else run.source, run.log_set, block) for run, block in zip(runs, blocks, strict=True))
     return list(by_key(zip(of, runs, strict=True)).values())
 
 

@@ -320,6 +320,13 @@ class TestTables:
             "a.md gives 100.00, and stale.md gives 99.00 for the same case; they are not treated as repeats",
         }
 
+    def test_numbered_runs_are_repeats_wherever_each_stands(self, bring):
+        rows = [f"{ONE.replace('100.00', f'10{place}.00')},march.log:{place},,run,{place}" for place in range(3)]
+
+        bring("table.csv", table(*rows, head=f"{HEAD_OF_FIGURES},repeat"))
+
+        assert repeats(bring.store) == [3]
+
     @pytest.mark.parametrize(
         ("values", "found"), [(("99.00", "100.00", "104.00"), []), (("99.00", "101.00", "104.00"), [("D16", "101")])]
     )
