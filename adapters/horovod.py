@@ -12,6 +12,7 @@ from evalsuite.core.model import Case
 
 FRAMEWORKS = ("TENSORFLOW", "PYTORCH", "MXNET")
 CONTROLLER = {"controller": ("gloo", "mpi")}
+WITH_MXNET = ("numpy==1.23.5", "gluoncv==0.10.5.post0", *launchers.FOR_HOROVOD)
 LOOSE = {"fp16_allreduce": ("off", "on")}  # what is sent; the training stays in fp32
 # By default: mxnet_imagenet_resnet50.py:55, 270 and 326; and
 # pytorch_synthetic_benchmark.py:59 and 75, tensorflow2_synthetic_benchmark.py:64 and 66:
@@ -82,7 +83,7 @@ def _over_horovod(framework: Literal["TENSORFLOW", "PYTORCH", "MXNET"], recipe: 
         build_environment={"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1", **wanted},
         build_environment_gpu=HOROVOD_ON_GPUS,
         package="horovod",
-        system=("mpirun", "cmake"),
+        system=("mpirun", "mpicc", "cmake"),
         system_gpu=("nvcc",),
         image="horovod/horovod:0.28.1",
     )
@@ -142,13 +143,8 @@ ADAPTER = Adapter(
                 step_bound="none",
                 epoch=lambda case: TRAINING_IMAGES,  # mxnet_imagenet_resnet50.py: num_training_samples
                 scope="global",
-                requirements=("mxnet==1.9.1", "numpy==1.23.5", "gluoncv==0.10.5.post0", *launchers.FOR_HOROVOD),
-                requirements_gpu=(
-                    "mxnet-cu112==1.9.1",
-                    "numpy==1.23.5",
-                    "gluoncv==0.10.5.post0",
-                    *launchers.FOR_HOROVOD,
-                ),
+                requirements=("mxnet==1.9.1", *WITH_MXNET),
+                requirements_gpu=("mxnet-cu112==1.9.1", *WITH_MXNET),
                 import_name="horovod.mxnet",
                 outside="the run is ended within its first epoch",
             ),

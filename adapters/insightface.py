@@ -144,7 +144,7 @@ ADAPTER = Adapter(
             built=("horovod==0.28.1",),
             build_environment={"HOROVOD_WITH_MXNET": "1", "HOROVOD_WITH_MPI": "1", "HOROVOD_WITHOUT_TENSORFLOW": "1"},
             build_environment_gpu=HOROVOD_ON_GPUS,
-            system=("mpirun", "cmake"),
+            system=("mpirun", "mpicc", "cmake"),
             system_gpu=("nvcc",),
             import_name="mxnet",
         ),

@@ -27,14 +27,10 @@ def _over_horovod(recipe: Recipe) -> Recipe:
         features=("Horovod",),
         built=recipe.built or ("horovod==0.28.1",),
         build_environment={
-            "HOROVOD_WITH_MXNET": "1",
-            "HOROVOD_WITH_GLOO": "1",
-            "HOROVOD_WITH_MPI": "1",
-            "HOROVOD_WITHOUT_TENSORFLOW": "1",
-            "HOROVOD_WITHOUT_PYTORCH": "1",
+            f"HOROVOD_WITH{each}": "1" for each in ("_MXNET", "_GLOO", "_MPI", "OUT_TENSORFLOW", "OUT_PYTORCH")
         },
         build_environment_gpu=HOROVOD_ON_GPUS,
-        system=recipe.system or ("mpirun", "cmake"),
+        system=("mpirun", "mpicc", "cmake"),
         system_gpu=("nvcc",),
     )
 
@@ -59,10 +55,6 @@ def _train_imagenet(case: Case) -> Command:
             *(("--gpus", launchers.devices(case)) if gpu else ()),
         )
     )
-
-
-def _train_imagenet_unsupported(case: Case) -> str | None:
-    return Message("adapters.mxnet_hosts") if case.nodes > 1 else None
 
 
 def _gluoncv(case: Case) -> Command:
@@ -115,7 +107,7 @@ ADAPTER = Adapter(
             dialect="mxnet_speedometer",
             command=_train_imagenet,
             spawn="once",
-            unsupported=_train_imagenet_unsupported,
+            unsupported=lambda case: Message("adapters.mxnet_hosts") if case.nodes > 1 else None,
             options={},
             facts={**IMAGES, "data": "synthetic"},
             amp="all of it cast to float16",
@@ -147,7 +139,6 @@ ADAPTER = Adapter(
                 # without mpi4py train_horovod.py:53 logs before it sets the level, and then nothing more
                 built=("horovod==0.28.1", "mpi4py==3.1.6"),
                 without_dependencies=("autogluon==0.0.12",),
-                system=("mpirun", "mpicc", "cmake"),
                 import_name="gluoncv",
                 package="mxnet",
             )

@@ -3,7 +3,6 @@
 import argparse
 import functools
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,6 +23,8 @@ from evalsuite.launch import campaign
 from evalsuite.launch.campaign import Environments
 from evalsuite.launch.provision import readiness
 from evalsuite.logs import catalogue, excerpt, reading
+from evalsuite.logs.catalogue import Places
+from evalsuite.machine import environment
 from evalsuite.plan import spec
 from evalsuite.plan.engines import Engine
 from evalsuite.plan.spec import Spec
@@ -86,8 +87,8 @@ def _rehearse(
     """Each scale in turn; the evidence is written where all the steps were taken."""
     original = adapter.recipe(name)
     recipe, store = rehearsal.rehearsed(original, how), Store(arguments.out / "runs")
-    if absent := next((program for program in recipe.programs("cpu") if not shutil.which(program)), None):
-        raise EvalsuiteError.of("launch.program", name=absent)  # before anything large is fetched
+    if absent := environment.absent(recipe.programs("cpu")):
+        raise EvalsuiteError.of("launch.program", name=absent[0])  # before anything large is fetched
     rehearsals.fetch(recipe, how, arguments.mirror, note)
     if arguments.scales:
         scales = [spec.scale(word) for word in arguments.scales.split(",")]
@@ -123,7 +124,7 @@ def _rehearse(
             )
             if not (one := next(ended, None)):
                 raise EvalsuiteError.of("commands.rehearse_held", path=folder.path)
-            rehearsed = _judge(original, recipe, how, case, folder, one.outcome, arguments)
+            rehearsed = _judge(original, recipe, how, case, folder, one.outcome, search_paths(arguments))
             if rehearsed.evidence and not rehearsed.reason:
                 kept, out = f"{adapter.name}-{name}-{case.scale}", arguments.out
                 hashes = rehearsals.keep_logs(folder, kept, out / "logs", recipe, made)
@@ -133,21 +134,13 @@ def _rehearse(
 
 
 def _judge(
-    original: Recipe,
-    recipe: Recipe,
-    how: Rehearsal,
-    case: Case,
-    folder: RunFolder,
-    outcome: Outcome,
-    arguments: argparse.Namespace,
+    original: Recipe, recipe: Recipe, how: Rehearsal, case: Case, folder: RunFolder, outcome: Outcome, places: Places
 ) -> Rehearsed:
-    name, places = f"{case.framework}/{recipe.name}", search_paths(arguments)
-    dialects = catalogue.known(places)
+    name, dialects = f"{case.framework}/{recipe.name}", catalogue.known(places)
     read = reading.read_run(folder.logs(), case, recipe.dialect, scope=recipe.scope, dialects=dialects)
     if not read.steps:
         last = next((line for log in folder.logs() if (line := excerpt.last_line(log.path))), "")
-        said = join(outcome.reason or read.reason, last)
-        unread = Message("commands.rehearse_log", reason=said, folder=folder.path)
+        unread = Message("commands.rehearse_log", reason=join(outcome.reason or read.reason, last), folder=folder.path)
         return Rehearsed(recipe=name, scale=case.scale, reason=unread)
     judged = measurement.measurement(folder, places)  # as a run is judged that was stopped
     seen, asked = read.steps[-1].index, case.protocol.total_steps

@@ -4,8 +4,9 @@ import functools
 import os
 import platform
 import re
+import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from evalsuite import __version__
@@ -94,6 +95,13 @@ def output(*argv: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.decode(errors="replace").rstrip() or None
+
+
+def absent(programs: Collection[str]) -> list[str]:
+    """Those that are not here. An mpicc builds nothing without mpi.h, often in a package of its own."""
+    include = ("mpicc", "-E", "-include", "mpi.h", "-xc", "/dev/null")
+    unbuilt = ["mpicc + mpi.h"] if include[0] in programs and not output(*include) else []
+    return [name for name in programs if not shutil.which(name)] or unbuilt
 
 
 def disk_models(names: Iterable[str], root: Path = Path("/")) -> dict[str, str]:

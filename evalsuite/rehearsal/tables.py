@@ -54,6 +54,7 @@ class Rehearsal:
     python: Word | None = None
     pins: tuple[Word, ...] = ()
     built: tuple[Word, ...] | None = None
+    system: tuple[Word, ...] = ()  # programs that the image holds and a build here needs
     build_environment: Mapping[str, str] | None = None
     without_dependencies: tuple[Word, ...] | None = None
     release: Word | None = None  # a package that holds the script, where the repository is too large to be had
@@ -134,6 +135,7 @@ def rehearsed(recipe: Recipe, rehearsal: Rehearsal) -> Recipe:
         devices=(rehearsed_runs.DEVICE,),
         python=rehearsal.python or recipe.python,
         built=recipe.built if rehearsal.built is None else rehearsal.built,
+        system=rehearsal.system or recipe.system,
         build_environment=recipe.build_environment if environment is None else environment,
         without_dependencies=(
             *(recipe.without_dependencies if bare is None else bare),
@@ -225,10 +227,8 @@ def _with_value(text: str, path: list[str], value: str) -> str:
 
 def _find_option(words: list[str], name: str) -> tuple[int, int]:
     for place, word in enumerate(words):
-        if word.startswith(f"{name}="):
-            return place, place + 1
-        if word == name:
-            follows = place + 1 < len(words) and not re.match(r"--?[A-Za-z]", words[place + 1])
+        if word.partition("=")[0] == name:
+            follows = word == name and place + 1 < len(words) and not re.match(r"--?[A-Za-z]", words[place + 1])
             return place, place + 2 if follows else place + 1
     return len(words), len(words)
 

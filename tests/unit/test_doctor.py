@@ -7,6 +7,7 @@ from evalsuite.launch.checks import doctor
 from evalsuite.launch.checks.nodes import Check
 from evalsuite.launch.programs import Program
 from evalsuite.launch.provision import virtualenvs
+from evalsuite.machine import environment as machine
 from tests import sources
 from tests.toys import toynet
 
@@ -58,6 +59,14 @@ def test_a_framework_is_ready_will_be_installed_or_lacks_its_python(
 
     assert check.state == state
     assert detail in (check.detail, check.detail.split(" (")[0], "") and remedy in (check.remedy or "")
+
+
+@pytest.mark.parametrize(("compiles", "absent"), [("exit 1", ["mpicc + mpi.h"]), ("echo int", [])])
+def test_an_mpicc_without_its_header_is_absent(program_on_path, compiles, absent):
+    machine.output.cache_clear()
+    program_on_path("mpicc", compiles)
+
+    assert machine.absent(["mpicc"]) == absent
 
 
 def test_a_folder_that_can_be_made_is_writable_and_nvidia_cards_are_counted_on_the_bus(tmp_path):

@@ -195,7 +195,7 @@ def frameworks(folders: Sequence[Path] = ()) -> Iterator[Check]:
 
 def framework(known: adapter.Adapter, recipe: adapter.Recipe, device: Device) -> Check:
     check = functools.partial(Check, group="frameworks", name=known.name)
-    absent = [name for name in recipe.programs(device) if shutil.which(name) is None]
+    absent = environment.absent(recipe.programs(device))
     if recipe.needs_gpu and device == "cpu":
         return check(state="missing", detail=Message("launch.needs_gpu", why=recipe.needs_gpu))
     if absent:

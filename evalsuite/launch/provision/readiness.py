@@ -1,7 +1,6 @@
 """What a recipe needs of this machine apart from its environment: the official script, programs, data sets."""
 
 import functools
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 from evalsuite.launch.provision import checkouts, data_manifest
 from evalsuite.launch.provision.data_manifest import Manifest
+from evalsuite.machine import environment
 from evalsuite.plan import repositories
 from evalsuite.plan.data_sets import names, parts
 
@@ -29,9 +29,8 @@ def lacking(in_image: bool = False) -> Callable[[Case, Recipe], Iterator[str]]:
 
     def reasons(case: Case, recipe: Recipe) -> Iterator[str]:
         yield from filter(None, (repository_refused(name, recipe) for name in (recipe.checkout, *recipe.libraries)))
-        for program in () if in_image else recipe.programs(case.device):
-            if not shutil.which(program):
-                yield Message("launch.program", name=program)
+        for program in () if in_image else environment.absent(recipe.programs(case.device)):
+            yield Message("launch.program", name=program)
         yield from data(case, recipe)
 
     return reasons
