@@ -155,7 +155,6 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         return
     yield from raw_files.noted([run for summary in evaluated.summaries for run in summary.measurements], store)
     book = Book(evaluation=identity.ordered(evaluated))
-    found: list[EvalsuiteError] = []
     for _ in range(PRINTS if "pdf" in names else 1):
         with files.scratch("audit") as again:
             report.write_forms(book, store, again, languages, names)

@@ -27,9 +27,9 @@ Recipes = list[tuple[str, "Recipe"]]  # "pytorch/reference-resnet50", and the re
 
 
 def run(arguments: argparse.Namespace) -> int:
+    adapters = discover(arguments.adapters)
     if arguments.action == "repositories":
         return _repositories(arguments)
-    adapters = discover(arguments.adapters)
     recipes = _recipes(adapters, arguments.names)
     if arguments.action == "remove":
         return _remove(recipes, arguments.device)

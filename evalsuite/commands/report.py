@@ -81,10 +81,10 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     """
     check_words(arguments)
     runs, out = arguments.runs or DEFAULT_RUNS, arguments.out.resolve()
-    for root in map(Path.resolve, runs if isinstance(runs, list) else [runs]):
-        below = out.relative_to(root).parts[:1] if out.is_relative_to(root) else ("",)
-        if not below or any((root / below[0]).glob("r[0-9]*/*.json")):
-            raise EvalsuiteError.of("commands.out_holds_runs", path=arguments.out)
+    roots = [root.resolve() for root in (runs if isinstance(runs, list) else [runs])]
+    within = any(any(each.glob("r[0-9]*/case.json")) for each in (out, *out.parents))
+    if out in roots or within or any(out.glob("*/r[0-9]*/case.json")):
+        raise EvalsuiteError.of("commands.out_holds_runs", path=arguments.out)
     certificate.check(arguments.certificate, arguments.out)
     files.try_place(arguments.out, folder=True)
     for file in filter(None, (arguments.junit, arguments.certificate)):
@@ -112,6 +112,8 @@ def check_files(arguments: argparse.Namespace, cases: Sequence[Case] | None = No
         raise EvalsuiteError.of("commands.no_receipts", path=arguments.receipts)
     if arguments.author:
         author_file.read(arguments.author)
+    if arguments.dialects:
+        catalogue.known(search_paths(arguments))
 
 
 def _forecast_scales(arguments: argparse.Namespace) -> tuple[tuple[int, int], ...]:
@@ -203,8 +205,7 @@ def write(store: Store, arguments: argparse.Namespace, *, only: Sequence[Case] |
             note(say("report.removed", path=path))
     except OSError as error:
         raise EvalsuiteError.of("commands.out", path=error.filename or arguments.out, error=error) from error
-    language = i18n.language()
-    spoken = words.read((language,), on_cpu=book.on_cpu)
+    spoken = words.read((language := i18n.language(),), on_cpu=book.on_cpu)
     shown = board.board(book, spoken)
     show_board(shown, spoken)
     for sentence in reproduction.sentences_against(book, spoken):

@@ -176,9 +176,9 @@ def shown(value: object) -> str:
         case str():
             return f'"{_shortened(ascii(value)[1:-1] if not _is_text(value) else value)}"'
         case Mapping():
-            return f"{{…}} of {len(value)}"
+            return f"{{…}} of {len(value)}" if value else "{}"
         case list() | tuple():
-            return f"[…] of {len(value)}"
+            return f"[…] of {len(value)}" if value else "[]"
     named = getattr(value, "id", None)
     return Message("core.the_case", name=named) if isinstance(named, str) else _shortened(repr(value))
 

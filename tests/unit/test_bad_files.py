@@ -187,15 +187,6 @@ def test_no_summary_of_a_report_with_a_wrong_value_is_read(world, chance):
     assert taken == []
 
 
-def test_an_altered_report_is_not_published(world, call):
-    bad = bad_files.by_row("summary", world.file("summary").read_bytes(), "summaries.0.n", "99")
-    with bad_files.replaced(world.file("summary"), bad):
-        code, said = call("publish", world.root / "altered", "--site", world.outputs)
-
-    assert (code, "altered/summary.json" in said) == (Exit.USAGE, True)
-    assert not list(world.outputs.rglob("*.html"))
-
-
 def recording(world, name):
     """The file of a run's log, arrival times or packed samples."""
     folder = RunFolder(world.folder)
@@ -498,10 +489,11 @@ def test_a_number_that_is_none_is_refused(command, tmp_path, call):
     assert not (tmp_path / "runs").exists() and not (tmp_path / "out").exists()
 
 
-def test_a_report_is_not_written_among_the_runs_it_is_made_of(tmp_path, capsys):
+def test_a_report_is_not_written_among_runs(tmp_path, capsys):
     (tmp_path / "runs" / "case" / "r0").mkdir(parents=True)
-    (tmp_path / "runs" / "case" / "r0" / "outcome.json").touch()
-    for command, out in product(("report", "compare"), ("runs", "runs/case", "runs/case/r0", "runs/case/r0/x")):
-        line = [command, "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / out)]
+    (tmp_path / "runs" / "case" / "r0" / "case.json").touch()
+    places = ("runs", "runs/case", "runs/case/r0", "runs/case/r0/x")
+    for command, of, out in product(("report", "compare"), ("runs", "others"), places):
+        line = [command, "--runs", str(tmp_path / of), "--out", str(tmp_path / out)]
         assert (cli.main(line), "Try --out DIR" in capsys.readouterr().err) == (Exit.USAGE, True)
-    assert [path.name for path in tmp_path.rglob("*")] == ["runs", "case", "r0", "outcome.json"]
+    assert [path.name for path in tmp_path.rglob("*")] == ["runs", "case", "r0", "case.json"]

@@ -122,16 +122,6 @@ def test_no_command_shows_the_list_and_help_shows_it_without_an_import(capsys, m
     assert not {"argparse", "typing", "evalsuite.cli"} & {*done.stdout.split()}
 
 
-@pytest.mark.parametrize(("words", "message"), sources.table("cli.toml")["bad_input"])
-def test_bad_input_is_one_clear_line_and_exit_code_2(words, message, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(words) == Exit.USAGE
-
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.count("\n") == 1
-
-
 @pytest.mark.parametrize(("words", "has", "has_not"), sources.table("cli.toml")["sums_up"])
 def test_what_cannot_run_is_summed_up_and_comes_last(words, has, has_not, capsys):
     cli.main(words.split())

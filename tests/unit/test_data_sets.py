@@ -242,6 +242,13 @@ def test_what_no_data_set_can_be_is_refused_before_the_first_is_made(root, words
     assert [*root.iterdir()] == [] and re.search("Try|there are", capsys.readouterr().err)
 
 
+def test_a_file_where_data_sets_are_kept_is_said(root, monkeypatch, capsys):
+    (root / "file").touch()
+    monkeypatch.setenv("EVALSUITE_DATA", str(root / "file"))
+
+    assert cli.main(["data", "make", "cifar10"]) == Exit.USAGE and "a folder is needed" in capsys.readouterr().err
+
+
 def test_how_large_and_how_long_stands_before_the_first_is_made(root, capsys, monkeypatch):
     monkeypatch.setattr(made_data, "make", lambda name, **asked: root / name)
 

@@ -1,6 +1,7 @@
 """Several folders of runs are one evaluation, and none of them is forgotten."""
 
 import json
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -79,6 +80,10 @@ def test_one_folder_twice_or_inside_another_is_refused_and_a_copy_of_a_campaign_
             merged.store(roots)
     with pytest.raises(EvalsuiteError, match="neither a finished run nor a plan"):
         merged.store([first, tmp_path / "smumer"])
+    with zipfile.ZipFile(tmp_path / "others.zip", "w") as packed:
+        packed.writestr("notes.txt", "no run")
+    with pytest.raises(EvalsuiteError, match="neither a finished run nor a plan"):
+        merged.store([tmp_path / "others.zip"])
     whole = evaluate(merged.store([first, second]))
     (row,) = whole.summaries
     assert "evaluated_before" not in {finding.name for finding in whole.findings}  # the other start is here

@@ -94,6 +94,7 @@ def test_a_mistake_on_a_command_line_is_said_before_anything_is_written(words, t
     parts = told if isinstance(told, list) else [told]
     said = capsys.readouterr().err
     assert (code, [part for part in parts if part not in said]) == (Exit.USAGE, [])
+    assert said.count("\n") == 1 or said.startswith("usage: ")
     assert list(tmp_path.iterdir()) == []
 
 

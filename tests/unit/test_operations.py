@@ -67,7 +67,7 @@ def test_a_loss_is_allowed_up_to_a_share_by_its_interval(limit, code, failures, 
     assert failures is None or counts(tmp_path / "junit.xml")["failures"] == failures
 
 
-def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, capsys):
+def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, monkeypatch):
     (aside,) = runs.root.glob("*/r1.interrupted-1")
     asked = ["status", "--runs", str(runs.root), "--prune"]
     (elsewhere := runs.root.parent / "elsewhere").mkdir()
@@ -84,6 +84,8 @@ def test_attempts_that_count_for_nothing_go_with_a_note_in_the_journal(runs, cap
             cli.main([*words.split(), "--runs", str(runs.root)])
     assert runs.journal.attempts() == () and runs.journal.chained
     assert cli.main(["status", "--runs", str(runs.root.parent / "none"), "--prune", "30"]) == Exit.USAGE
+    monkeypatch.setattr(Store, "aside", lambda store: [aside])  # another takes it away meanwhile
+    assert cli.main([*asked, "0", "--go"]) == Exit.DONE
 
 
 def test_a_site_keeps_the_newest_reports(tmp_path):

@@ -160,7 +160,7 @@ def whole(tmp_path_factory):
 FORMS = "report.html report.en.md report.en.tex report.xlsx report-data.zip tables/summaries.csv tables/runs.parquet"
 
 
-@pytest.mark.parametrize("name", FORMS.split())
+@pytest.mark.parametrize("name", ["summary.json", *FORMS.split()])
 def test_a_form_that_is_not_as_it_was_written_is_not_published(name, whole, site, tmp_path):
     shutil.copytree(whole, tmp_path / "copy")
     with open(tmp_path / "copy" / name, "ab") as file:

@@ -45,16 +45,22 @@ def test_the_time_of_a_step_is_found_whatever_stands_around_it(tmp_path, line):
     assert value(read(tmp_path, "Batch size: 32\n" + log)) == pytest.approx(64, rel=0.02)
 
 
-def test_an_accepted_shape_is_recorded_beside_the_run(toy, tmp_path, capsys):
-    facts = ["framework=toynet", "model=resnet50_v1.5", "devices=1", "batch=64", "precision=fp32"]
-    said = [word for fact in facts for word in ("--set", fact)]
-    shape = read_file(toy, devices=1).shape
+def test_formats_that_are_accepted_make_a_case_each_and_the_code_says_what_could_not_be_read(toy, tmp_path, capsys):
+    (other := tmp_path / "other.log").write_text("".join(f"it {n}: lm loss 3.1, 9000.0 tokens/s\n" for n in range(200)))
+    (none := tmp_path / "none.log").write_text("no training at all\n")
+    facts = 'framework = "toynet"\nmodel = "resnet50_v1.5"\ndevices = 1\nbatch = 64\nprecision = "fp32"\n'
+    (tmp_path / "facts.toml").write_text(facts)
+    shapes = [read_file(log, devices=1).shape for log in (toy, other)]
+    words = ["--runs", str(tmp_path / "runs"), "--set", f"shape={','.join(shapes)}"]
 
-    code = main(["import", str(toy), *said, "--set", f"shape={shape}", "--runs", str(tmp_path / "runs")])
+    first = ["import", str(toy), str(none), *words, "--facts", str(tmp_path / "facts.toml")]
+    codes = [main(first), main(["import", str(other), *words])]
+    none.write_text("another\n")
+    codes += [main(["import", str(none), *words])]
 
-    assert code == Exit.DONE
-    (command,) = (tmp_path / "runs").rglob("command.json")
-    assert json.loads(command.read_text())["recipe"]["shape"] == shape
+    assert codes == [Exit.SOME_FAILED, Exit.DONE, Exit.NOTHING_MEASURED]
+    assert "of an import before, holds for these too: batch=64, devices=1, framework=toynet" in capsys.readouterr().err
+    assert [len([*(tmp_path / "runs").glob(f"*-imported_{shape}_*/r0")]) for shape in shapes] == [1, 1]
 
 
 def test_explain_prints_a_pattern_for_the_lines_that_it_took_for_reports(toy, capsys):
