@@ -37,7 +37,7 @@ from evalsuite.results.compare import published_rates
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.publish import log_copies
-from evalsuite.runs import equivalence, merged, rehearsed
+from evalsuite.runs import equivalence, merged
 from evalsuite.runs.store import Store
 
 MOST_EDITS = 5  # changed run folders that are named
@@ -57,7 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
         own, code = import_.into_own_folder(arguments)
         roots = [*arguments.runs, own]
     store = merged.store(roots)
-    rehearsed.refuse(store)
     evaluation = write(store, arguments)
     if arguments.to:
         n = trackers.write(arguments.to[0], Path(arguments.to[1]), evaluation, store, search_paths(arguments))

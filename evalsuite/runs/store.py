@@ -306,8 +306,8 @@ class Store:
 
     def finished(self) -> list[RunFolder]:
         """Also those that nobody may look into, or whose outcome is a link to nothing: who reads them is told."""
-        held = {outcome.parent for outcome in self.root.glob("*/r[0-9]*/outcome.jso[n]")}  # the name alone is asked for
-        held |= {run for run in self.root.glob("*/r[0-9]*/") if not os.access(run, os.R_OK | os.X_OK)}
+        runs = self.root.glob("*/r[0-9]*/")
+        held = {run for run in runs if os.path.lexists(f"{run}/{OUTCOME}") or not os.access(run, os.R_OK | os.X_OK)}
         held |= {case / "r0" for case in self.root.glob("*-*/") if not os.access(case, os.R_OK | os.X_OK)}
         numbers = {RunFolder(run): decode.whole(run.name.removeprefix("r")) for run in held}
         return sorted(numbers, key=lambda each: (each.path.parent.name, numbers[each] is not None, numbers[each] or 0))
