@@ -223,6 +223,7 @@ def _telling(answer: Answer) -> tuple[int, int, int]:
 
 
 def setting_of(case: Case, scope: RankingScope) -> Conditions:
+    loaders = (*facts.rules().loaders, facts.rules().read_by_loaders)
     return Conditions(
         model=case.model,
         device=case.device,
@@ -232,7 +233,7 @@ def setting_of(case: Case, scope: RankingScope) -> Conditions:
         options=tuple(  # no loader, of which the facts say what it reads, nor a framework's own version or a run's name
             (name, value)
             for name, value in case.options
-            if name not in (*scope.names, *facts.LABELS) and not (name == "data" and facts.is_loader(value))
+            if name not in (*scope.names, *facts.LABELS) and not (name == "data" and value in loaders)
         ),
         protocol=case.protocol,
         strong_batch=case.strong_batch,

@@ -210,10 +210,6 @@ def said_precision(text: str) -> str | None:
     return known if known is None or word in PURE else rules().loosely.get(known, known)
 
 
-def is_loader(data: str) -> bool:
-    return data in (*rules().loaders, rules().read_by_loaders)
-
-
 def of_measurement(run: Measurement) -> dict[str, Fact]:
     return _of_measurement(run.run.case, run.facts, run.environment and str(run.environment), run.framework_version)
 

@@ -22,6 +22,7 @@ BOOTSTRAP_LEVEL = 0.95  # of the quantiles; what they cover is simulated
 COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 SIGNIFICANCE = 0.05
 MOST_AT_ONCE = 1 << 20  # places drawn, of 8 bytes
+FIRST_LOOK = 8  # values of a series, between which so many or more lie: those of most others differ there already
 FINEST = 6  # digits: no log prints more of a step time
 ONE_WORK = 0.05  # relative scatter of steps that do the same
 SMOOTH, STEEPER = 0.5, 4.0  # correlation of ranks of steps and of the next; fall of that of two series, a step apart
@@ -48,27 +49,33 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 
 def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, "NDArray[float64]"]]:
     """Of each but the first, all of one length: which before it is likest in order of size, and into how many groups it
-    falls whose distance is more than they differ by anywhere (1 where both are smooth, as means since the start are);
-    and the correlation of the ranks, step by step, with each before it (0 of values that scatter
-    widely, of few different ones, and where they are nearly as like a step later; equal ones in opposite orders)."""
+    falls whose distance is more than they differ by anywhere (0: too few, or both smooth, as means since the start);
+    and the correlation of the ranks, step by step, with each before it, exact where one may tell (0 of values that
+    scatter widely, of few different ones, and where they are nearly as like a step later; equal ones in opposite
+    orders)."""
     import numpy
 
     logs = numpy.log(series)
     logs = numpy.round(logs - numpy.median(logs, axis=1, keepdims=True), FINEST)
     sizes = numpy.sort(logs, axis=1)
-    few = (numpy.diff(sizes) > 0).sum(axis=1) < Reshaped.groups
+    some, gaps = sizes[:, :: len(sizes[0]) // FIRST_LOOK].copy(), numpy.sort(numpy.diff(sizes), axis=1)
+    few = (gaps > 0).sum(axis=1) < Reshaped.groups
     unlike = few | (1.4826 * numpy.median(abs(logs), axis=1) > ONE_WORK)
     both = ((_ranks(of), _ranks(of[:, ::-1])[:, ::-1]) for of in (logs, numpy.diff(logs)))
     (steps, other_steps), (changes, other_changes) = both
     smooth = (steps[:, 1:] * steps[:, :-1]).sum(axis=1) > SMOOTH
     for place in range(1, len(sizes)):
-        apart = sizes[:place] - sizes[place]
-        least = numpy.maximum(numpy.ptp(apart, axis=1, keepdims=True), 10.0**-FINEST)
-        groups = 1 + (numpy.diff(sizes[place]) > least).sum(axis=1) * ~(smooth[:place] & smooth[place])
-        known, own = changes[:place], other_changes[place]
-        alike = numpy.minimum(steps[:place] @ other_steps[place], known @ own)
-        later = numpy.maximum(known[:, 1:] @ own[:-1], known[:, :-1] @ own[1:])
-        alike *= (1 - later > STEEPER * (1 - known @ own)) & ~(unlike[:place] | unlike[place])  # else a common trend
+        near = numpy.ptp(some[:place] - some[place], axis=1) < gaps[place, 1 - Reshaped.groups]
+        near = numpy.flatnonzero(near & ~(smooth[:place] & smooth[place]))  # others fall into fewer
+        least = numpy.maximum(numpy.ptp(sizes[near] - sizes[place], axis=1, keepdims=True), 10.0**-FINEST)
+        groups, unlikes = numpy.zeros(place), unlike[:place] | unlike[place]
+        groups[near] = 1 + (gaps[place] > least).sum(axis=1)
+        alike = (steps[:place] @ other_steps[place]) * ~unlikes
+        if alike.max() > Reshaped.together:
+            known, own = changes[:place], other_changes[place]
+            later = numpy.maximum(known[:, 1:] @ own[:-1], known[:, :-1] @ own[1:])
+            alike = numpy.minimum(alike, known @ own)
+            alike *= (1 - later > STEEPER * (1 - known @ own)) & ~unlikes  # else a common trend
         yield int(groups.argmax()), int(groups.max()), alike
 
 

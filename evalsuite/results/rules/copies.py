@@ -113,9 +113,11 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     numbers = _numbered(cases)
     for group in (each for each in alike.values() if len(each) > 1):
         likest = likest_before([seconds for _, seconds in group])
+        same: dict[int, list[int]] = {numbers[group[0][0]]: [0]}  # the earlier of a case
         for (place, seconds), (like, groups, near) in zip(group[1:], likest, strict=True):
             first = group[like if groups >= rule.groups else int(near.argmax())][0]
-            own_case = near[[numbers[other] == numbers[place] for other, _ in group[: len(near)]]].tolist()
+            own_case = near[earlier := same.setdefault(numbers[place], [])].tolist()
+            earlier.append(len(near))
             follows = len(own_case) > 1 and statistics.fmean(own_case) > rule.together
             if (groups >= rule.groups or follows or near.max() > rule.correlation) and first != place:
                 findings[place] = rule(first=runs[first].run.id, steps=len(seconds))

@@ -212,12 +212,6 @@ def possible(
     return numpy.where(impossible, numpy.nan, values) if any(rejected) else values, rejected
 
 
-def since_before(times_s: Floats, rows: Floats, read: Flags) -> Cells:
-    """Values that hold for the time since the reading before; that of the first is unknown."""
-    kept = read[1:]
-    return Cells(begin_s=times_s[:-1][kept], end_s=times_s[1:][kept], values=rows[:, 1:][:, kept])
-
-
 def rates(times_s: Floats, counts: Floats, period_s: float) -> Cells:
     """How fast a counter went from one reading to the next, per second. The agent's last reading is passed over where
     it follows hard on another: the counters' grain would make a peak."""

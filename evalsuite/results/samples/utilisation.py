@@ -260,8 +260,9 @@ def _cells(readings: "Readings", kind: str, rows: "Floats", read: "Flags", windo
     times_s, period_s = readings.times_s, 1 / readings.header.hz
     if kind == "counts":
         cells = sample_arrays.rates(times_s[read], rows[:, read], period_s)
-    elif kind == "since":
-        cells = sample_arrays.since_before(times_s, rows, read)
+    elif kind == "since":  # the reading before; that of the first is unknown
+        kept, ends_s = read[1:], times_s[1:]
+        cells = sample_arrays.Cells(begin_s=times_s[:-1][kept], end_s=ends_s[kept], values=rows[:, 1:][:, kept])
     else:
         reach_s = max(period_s, (readings.header.pcie_period_s or 0.0) if kind == "rare" else 0.0)
         cells = sample_arrays.gauge(times_s[read], rows[:, read], reach_s, window)
