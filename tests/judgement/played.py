@@ -179,13 +179,15 @@ def compare(
             machine.write("CUDA error: unspecified launch failure")
             ended = {"status": "failed", "reason": "exit code 1", "exit_code": 1}
         lines, at_s = zip(*machine.written, strict=True)
-        host = runfolders.Host(printed=[runfolders.Printed(lines=lines, arrivals_s=at_s)], samples=machine.samples())
+        samples = machine.samples()
+        host = runfolders.Host(printed=[runfolders.Printed(lines=lines, arrivals_s=at_s)], samples=samples)
         facts = {**{fact.key: fact.value for fact in FACTS}, "input_size": "224"}
         used = UsedRecipe(dialect="pytorch_examples", kind="reference", name="toy", model=model, facts=facts)
         command: RunCommand = replace(COMMAND, campaign=place, recipe=used, framework_version="1.0")
         outcome = runfolders.fill(into, host, run.repeat, command, **{"duration_s": machine.now_s + 0.1, **ended})
         own = {"duration_s": machine.now_s + 0.1, "left_behind": machine.left, "group_cpu_s": machine.cpu_s}
-        into.write_agent("n0", replace(AGENT, cores=None, **own))
+        counted = {"started_at": outcome.started_at, "samples": samples.count("\n") - 1}
+        into.write_agent("n0", replace(AGENT, cores=None, **own | counted))
         return outcome
 
     def probe() -> float:
