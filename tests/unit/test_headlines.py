@@ -40,7 +40,7 @@ def test_one_row_for_each_rule_with_the_worst_and_its_place(changes, worst):
     (rule,) = rules(*drifts(*changes))
 
     assert len(rule.breaches) == len(changes)
-    assert (rule.worst.change, rule.breaches[0][1].text) == (changes[worst], f"run-{worst}")
+    assert (rule.worst.change, rule.breaches[0][1][0]) == (changes[worst], f"run-{worst}")
 
 
 def test_the_gravest_first_and_what_must_be_high_is_worst_where_it_is_lowest():
@@ -65,8 +65,8 @@ def test_a_place_is_called_by_its_folder_and_leads_to_its_case():
     book = Book(evaluation=synthetic.evaluation([synthetic.summary([synthetic.measured(of, 2, 60.0)])]))
 
     found = place(book, f"{of.id}/r2")
-    assert (found.text, found.ref) == (f"{of.id}/r2", names.case_anchor(of))
-    assert (place(book, "somewhere else").text, place(book, "somewhere else").ref) == ("somewhere else", None)
+    assert found == (f"{of.id}/r2", names.case_anchor(of))
+    assert place(book, "somewhere else") == ("somewhere else", None)
 
 
 # one finding for each case and rule, by the gravest of its runs; and how far a finding is beyond its rule

@@ -123,19 +123,26 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
 ):
     monkeypatch.chdir(tmp_path)
     program(programs, "sinfo", "echo 'debug* 3'")
-    asked = ["submit", "--frameworks", "pytorch", "--recipe", "reference-resnet50", "--device", "cpu", "--scales"]
+    asked = ["submit", "--frameworks", "pytorch", "--recipe", "reference-resnet50", "--scales"]
+    on_cpus = ["--device", "cpu"]
 
-    assert cli.main([*asked, "4x1"]) == Exit.NOTHING_MEASURED
+    assert cli.main([*asked, "4x1", *on_cpus]) == Exit.NOTHING_MEASURED
     assert "the partition has 3" in "".join(capsys.readouterr())
     assert cli.main([*asked, "1x2", "--device", "gpu", "--ask", "gres=gpu:a100:1"]) == Exit.NOTHING_MEASURED
     assert "--ask gres=gpu:a100:1" in "".join(capsys.readouterr())
-    assert cli.main([*asked, "1x1", "--models", "gpt2"]) == Exit.NOTHING_MEASURED and not (tmp_path / "runs").exists()
-    assert cli.main([*asked, "2x1"]) == Exit.DONE and "not checked" not in capsys.readouterr().err
+    assert (
+        cli.main([*asked, "1x1", "--models", "gpt2", *on_cpus]) == Exit.NOTHING_MEASURED
+        and not (tmp_path / "runs").exists()
+    )
+    assert cli.main([*asked, "2x1", *on_cpus]) == Exit.DONE and "not checked" not in capsys.readouterr().err
     program(programs, "sinfo", "exit 1")
-    assert cli.main([*asked, "2x1"]) == Exit.DONE and "nodes were not checked: `sinfo`" in capsys.readouterr().err
+    assert (
+        cli.main([*asked, "2x1", *on_cpus]) == Exit.DONE
+        and "nodes were not checked: `sinfo`" in capsys.readouterr().err
+    )
     assert "#SBATCH --mem=0\n" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
     for _ in range(2):  # that of another matrix stays
-        assert cli.main([*asked, "1x1"]) == Exit.DONE and "evaluation.2.sbatch" in capsys.readouterr().out
+        assert cli.main([*asked, "1x1", *on_cpus]) == Exit.DONE and "evaluation.2.sbatch" in capsys.readouterr().out
     assert " 2x1" in (tmp_path / "runs" / "evaluation.sbatch").read_text()
     assert " 1x1" in (tmp_path / "runs" / "evaluation.2.sbatch").read_text()
 

@@ -406,7 +406,7 @@ class TestLogsToAPage:
         files(tmp_path, logs("logs/pytorch/1.log", "logs/mxnet/1.log") | {"logs/README.md": "# Logs of May\n"})
 
         def written(words):
-            code = main(["report", *shlex.split(words), "--lang", "en"])
+            code = main(["report", *shlex.split(words), *["--lang", "en"] * ("--lang" not in words)])
             return code, capsys.readouterr().err, (tmp_path / "report" / "report.html").exists()
 
         written.runs = Store(tmp_path / "report-runs")

