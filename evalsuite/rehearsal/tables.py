@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -115,9 +115,6 @@ def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[
             raise EvalsuiteError.of("plan.rehearsal_none", name=name, path=FOLDER / f"{recipe[0]}.toml")
         asked[recipe] = how
     return asked
-
-
-# The recipe as it is rehearsed
 
 
 def rehearsed(recipe: Recipe, rehearsal: Rehearsal) -> Recipe:
@@ -245,13 +242,9 @@ def launcher(command: Command) -> str:
     return next(filter(None, named), "TF_CONFIG" if command.environment.get("TF_CONFIG") else "python")
 
 
-# Stand-ins
-
-
-def stand_in_hashes(names: Iterable[str]) -> dict[str, str]:
+def stand_in_hashes(names: Collection[str]) -> dict[str, str]:
     """Name → SHA-256 of its files, with that of the hook. Raises EvalsuiteError for an unknown one."""
-    wanted = list(names)
-    return {name: _hash(name) for name in ([HOOK, *wanted] if wanted else [])}
+    return {name: _hash(name) for name in ([HOOK, *names] if names else [])}
 
 
 def _hash(name: str) -> str:
