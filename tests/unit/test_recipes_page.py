@@ -45,8 +45,8 @@ def test_the_page_names_every_recipe_and_every_data_set_that_a_recipe_reads():
     page = recipes_page.page()
 
     assert all(f"| {name.split('/')[0]} | {name.split('/')[1]} |" in page for name in official())
-    assert "| 1; 1: Among several ranks a static program wants NCCL, which Paddle's build for CPUs lacks. |" in page
-    assert "| 1; 1: On CPUs the script trains in one process a node" in page and "| 1, 2; 1, 2 |" in page
+    assert "| 1; 1: Several processes are joined by NCCL (utils/dist_utils.py:28), which Paddle's build" in page
+    assert "| 1; 1: The script trains in one process. |" in page and "| 1, 2; 1, 2 |" in page
 
 
 def test_paths_are_replaced_and_the_arrival_times_follow_the_text():
