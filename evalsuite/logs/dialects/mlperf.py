@@ -89,21 +89,9 @@ def _event(key: bytes, fields: Callable[["re.Match[bytes]"], Fields | None], sam
 
 
 _BLOCKS = (
-    _event(
-        b"block_start",
-        _block_start,
-        b'main", "time_ms": 1593154759901, "key": "block_start", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3 ... }}',
-    ),
-    _event(
-        b"eval_start",
-        _block_stop,
-        b'main", "time_ms": 1593155167462, "key": "eval_start", "value": null, "metadata": {"epoch_num": 3, "lineno": 320 ... }}',
-    ),
-    _event(
-        b"block_stop",
-        _block_stop,
-        b'main", "time_ms": 1593155188793, "key": "block_stop", "value": null, "metadata": {"first_epoch_num": 1, "epoch_count": 3 ... }}',
-    ),
+    _event(b"block_start", _block_start, b'main", "time_ms": 1593154759901, "key": "block_start", "value": null ... }'),
+    _event(b"eval_start", _block_stop, b'main", "time_ms": 1593155167462, "key": "eval_start", "value": null ... }'),
+    _event(b"block_stop", _block_stop, b'main", "time_ms": 1593155188793, "key": "block_stop", "value": null ... }'),
 )
 _SAMPLE_BLOCKS = (
     _event(
@@ -127,26 +115,14 @@ _EPOCHS = (
         lambda match: {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0},
         b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
     ),
-    _event(
-        b"eval_start",
-        _evaluation_start,
-        b'", "time_ms": 1593139483302, "event_type": "INTERVAL_START", "key": "eval_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 283, "epoch_num": 1.049980888109768}}',
-    ),
+    _event(b"eval_start", _evaluation_start, b'", "time_ms": 1593139483302, "key": "eval_start", "epoch_num": 1.05}'),
     _event(
         b"eval_stop",
         lambda match: {**of, "begins": 1.0} if (of := _evaluation_start(match))["consumed"] is not None else None,
         b'", "time_ms": 1593139487050, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 292, "epoch_num": 1.049980888109768}}',
     ),
-    _event(
-        b"run_stop",
-        lambda match: {"unix_ms": match["unix_ms"], "begins": 1.0},
-        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 297, "status": "success"}}',
-    ),
-    _event(
-        b"epoch_stop",
-        _epoch_stop,
-        b'", "time_ms": 1593139749480, "event_type": "INTERVAL_END", "key": "epoch_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 301, "epoch_num": 1}}',
-    ),
+    _event(b"run_stop", lambda of: {"unix_ms": of["unix_ms"], "begins": 1.0}, b'", "time_ms": 15, "key": "run_stop"}'),
+    _event(b"epoch_stop", _epoch_stop, b'", "time_ms": 1593139749480, "key": "epoch_stop", "value": null ... }'),
 )
 
 
@@ -331,7 +307,7 @@ class _TokenCheck(MllogCheck):
         return self.miscounted(items_per_s)
 
 
-_OTHER_SCRIPTS = ("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr")
+_OTHER_SCRIPTS = ("mlperf_bert", "mxnet_speedometer", "mxnet_ssd", "bigdl", "hugectr", "fairseq_2018")
 _COUNTED = ("mlperf_mllog", "mlperf_nemo", "mlperf_gpt")
 _dialect = functools.partial(Dialect, scope="global", averaging="interval")
 

@@ -30,7 +30,7 @@ HEADER = Line(
     source="evalsuite adapters/workloads/common.py, announce_case()",
 )
 _OF_JOB = frozenset(
-    {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation", "set", "length"}
+    {"devices", "mesh", "listed", "all", "total", "effective", "iteration", "accumulation", "set", "length", "epochs"}
 )  # whatever else a dialect names
 _ALIKE = {"total": "all", "mesh": "devices"}  # where a dialect does not tell them apart
 DEVICES = frozenset({"devices", "world_size", "listed_devices", "devices_per_node"})  # facts that count them
@@ -63,6 +63,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     """(kind, number, as printed) of what lines say of the job. Found by a word first: nearly no line has one."""
     low = text.lower()
     seen = b"\n".join({*low.translate(None, b"0123456789").split(b"\n")})  # most are alike; no word has a digit
+    own = b"arameters:\n" in text  # of a script is a BATCH_SIZE=64 below; else MICRO_BATCH_SIZE=4 is of a shell
     untold = {"bare", "train"} if b"type" in low and _fact("in_tokens").search(text) else ()
     for each in _fact("of_iteration").finditer(text) if b"accumulate grad" in low else ():
         yield "iteration", b"%d" % (int(each[2]) // max(1, int(each[1]))), each[0]
@@ -78,7 +79,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
                 kind = "total" if match["product"] and kind in _PARTLY else kind
                 if kind in ("bare", "train") and _fact("each").match(line, match.end()):  # 8/GPU
                     kind = "per_device"
-                variable = name.isupper() and kind != "devices" and b"=" in match[0]  # MICRO_BATCH_SIZE=4, of a shell
+                variable = name.isupper() and kind != "devices" and b"=" in match[0] and not own
                 tested = (line[:1].isspace() or line[:1] == b"[") and _is_of_evaluation(lines, at)
                 if not (variable or tested or kind in untold or (cut and match.end() == len(line))):
                     value = match["value"].replace(b",", b"") if kind in ("set", "tokens") else match["value"]

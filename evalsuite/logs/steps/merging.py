@@ -131,12 +131,17 @@ def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
         return {"global_batch": items} if items else {}
     lengths = {told} if told else {record.interval if dialect.per_epoch else record.of for record in records}
     steps = positive(lengths.pop()) if len(lengths) == 1 and "rated" not in said else None
+    inside = told or dialect.per_epoch or any(record.epoch for record in records)
     if items is None or steps is None or steps < FEWEST_OF_JOB:
         return said
+    own, parts = batch or positive(said.get("argued_batch_per_device")) or 0, positive(said.get("argued_accumulation"))
+    own *= parts or 1
+    if (over := positive(said.get("epochs"))) and items < LEAST_OF_EPOCH * own * steps:  # which no epoch has
+        steps, batch, inside = steps / over, own, True
+        said = {name: of for name, of in said.items() if name[:10] not in ("argued_bat", "argued_acc", "argued_par")}
     quotient = items / steps
     times = max(1.0, round(quotient / batch) * batch if batch else round(quotient))
     proven = items / (steps + 1) < times < items / (steps - 1) and (steps >= FEWEST_STEPS or batch is not None)
-    inside = told or dialect.per_epoch or any(record.epoch for record in records)
     if proven and (batch or inside) and "bare_batches" not in said:
         text = b"%b: %d" % (_text(said["train_items_text"]).encode(), steps)
         return {**said, "argued_global_batch": times, "argued_global_batch_text": text}

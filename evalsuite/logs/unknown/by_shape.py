@@ -81,6 +81,9 @@ def _read_group(
             continue  # whose rate it is, is asked
         if numbers.facts.in_parts and numbers.facts.batch_from_outside and not numbers.rated:
             continue  # is a step of theirs a part of an optimiser's step?
+        quoted = '"' in (numbers.facts.assumed or "") and "steps_per_s" in shape.roles
+        if quoted and variant.dialect.unit not in NO_ITEMS:
+            continue  # of a table, perhaps of another part
         result = judge(numbers)
         if result.throughput is not None:
             break

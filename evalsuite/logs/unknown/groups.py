@@ -312,11 +312,13 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
         chosen.pop("consumed", None)
     if "rate" not in chosen and (counted := roles.choose_items(columns)):
         chosen["items"], unit = counted
+    same: dict[str, float | None] = {}
     if stamped and timed == "seconds" and "step" in chosen and roles.scatter(chosen["seconds"], chosen["step"], stamps):
+        same = roles.find_batch(chosen, kilo) if scope != "per_device" else {}
         chosen = {name: column for name, column in chosen.items() if name not in ("seconds", "rate", "steps_per_s")}
-        unit, timed = "samples/s", ""  # figures of single batches, between which others lie
-    named = {**chosen, "epoch": chosen["step"]} if per_epoch else chosen
-    slots = [(name, at[0]) for name, at in named.items() if not (per_epoch and name == "step")]  # [205000] has no words
+        unit, timed = unit if same else "samples/s", ""  # figures of single batches, between which others lie
+    named = ({**chosen, "epoch": chosen["step"]} if per_epoch else chosen).items()
+    slots = [(name, at[0]) for name, at in named if not (per_epoch and name == "step")]  # [205000] has no words
     said = {name: at.words or shown(at.lead.strip()[-1:] + at.text + at.tail.strip()[:1]) for name, at in slots}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
@@ -324,8 +326,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     trained = "rate" in chosen and words.LEARNING.search(chosen["rate"][0].label.encode())
     if of_items and stamped:
         chosen["consumed"] = chosen.pop("step")
-    ends = {slot.start < texts[0].find(b"\n") for _, slot in slots}
-    if b"\n" in texts[0] and len(ends) < 2:
+    if b"\n" in texts[0] and len({slot.start < texts[0].find(b"\n") for _, slot in slots}) < 2:
         return replace(clocked, lacks=_NO_CLOCK)  # of the two lines one says nothing
     if per_epoch and timed not in ("seconds", "report_s", "elapsed"):
         return replace(clocked, lacks=_EPOCHS)
@@ -336,7 +337,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
         and (not alone or len(texts) < (1 if "epoch" in chosen or trained else 2) * roles.FEWEST)
     ):
         return replace(clocked, lacks=_NO_COUNTER)
-    elif not {"step", "consumed"} & chosen.keys() and len({at.text for at in chosen.get("epoch", ())}) < len(texts):
+    elif "step" not in chosen and len({at.text for at in chosen.get("epoch", ())}) < len(texts):
         chosen.pop("epoch", None)  # lines of one epoch are no ranks side by side
     if timed in ("", "unclear") and not rated and not stamped:
         has_time = timed or any(words.TIME.search(column[0].label) for column in columns.values())
@@ -345,16 +346,15 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
         return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
     middle = texts[len(texts) // 2]
-    same = roles.count_anew(chosen["step"][:MOST_OF_EACH], timed) if "step" in chosen else {}
+    same |= roles.count_anew(chosen["step"][:MOST_OF_EACH], timed) if "step" in chosen else {}
     fields, chosen = scale_to_groups(chosen, kilo, same)
-    chosen |= found.unix
-    pattern = pattern_of(chosen, names, texts[0].find(b"\n"))
+    pattern = pattern_of(chosen := chosen | found.unix, names, texts[0].find(b"\n"))
     made = declare(pattern, middle, fields, unit=unit, scope=scope, restart=found.restarts)
     if not names and not _finds(made.step[0].compiled, texts, chosen):
         return replace(clocked, lacks=_UNCLEAR)
-    made = replace(made, per_epoch=per_epoch, epochs_are_steps=per_epoch)
     whole = coarse or timed == "elapsed whole"
-    made = replace(made, clock_s=float(whole), trust_stamps=not (coarse or (per_epoch and timed == "report_s")))
+    made = replace(made, per_epoch=per_epoch, epochs_are_steps=per_epoch, clock_s=float(whole))
+    made = replace(made, trust_stamps=not (coarse or (per_epoch and timed == "report_s")))
     made = replace(made, averaging="cumulative") if whole else made
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds"))
 
