@@ -85,7 +85,7 @@ def read(file: Path) -> dict[str, Rehearsal]:
         if isinstance(table, dict) and "like" in table:  # what is not said here is as there, in this file or another
             of, _, other = str(table.pop("like")).rpartition("/")
             there = decode.read_toml(file.with_name(f"{of}.toml"), EXAMPLE) if of else tables
-            tables[name] = {**look_up("plan.rehearsal_recipe", there, other), **table}
+            tables[name] = {**look_up("plan.rehearsal_recipe", there, other), "untried": None, **table}
     return dict(decode.decode(_File, {"recipes": tables}, file, strict=True).recipes)
 
 

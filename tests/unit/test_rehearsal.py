@@ -146,7 +146,7 @@ def test_a_table_with_mistakes_is_refused_with_all_of_them(tmp_path):
     for part in ('steps "5"', 'unknown key "scale"', "no other key"):
         assert part in str(refused.value)
 
-    file.write_text('[a]\nbatch = 4\nsteps = "1+1"\n[b]\nlike = "a"\nsteps = "1+2"\n[c]\nlike = "b"')
+    file.write_text('[a]\nbatch=4\nsteps="1+1"\nuntried={zh="a",en="b"}\n[b]\nlike="a"\nsteps="1+2"\n[c]\nlike="b"')
     assert rehearsal.read(file)["c"] == Rehearsal(batch=4, steps=Protocol(warmup_steps=1, measured_steps=2))
     file.write_text('[a]\nlike = "b"')
     with pytest.raises(EvalsuiteError, match='"b"'):
