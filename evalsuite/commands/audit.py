@@ -22,7 +22,7 @@ from evalsuite.core.files import MOST_SUMMARY_BYTES
 from evalsuite.core.findings import BusyMachine
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import INPUTS, Summary
-from evalsuite.finished import finished, manifest
+from evalsuite.finished import finished, history, manifest
 from evalsuite.logs.text import logfile
 from evalsuite.report import forms
 from evalsuite.report.book import identity
@@ -44,22 +44,30 @@ def run(arguments: argparse.Namespace) -> int:
         raise EvalsuiteError.of("audit.archive_of", n=len(arguments.runs))
     if arguments.archive and arguments.archive.exists():
         raise EvalsuiteError.of("audit.archive_there", path=arguments.archive)
+    if files.is_file(arguments.report / history.MARKER):
+        if given := next((name for name in ("runs", "seal", "archive") if getattr(arguments, name)), None):
+            raise EvalsuiteError.of("commands.option_needs", option=f"--{given}", others="REPORT")
+        stored = history.read_reports(arguments.report)
+        return _print_outcome([(each.broken, int(Exit.CRITERION_FAILED)) for each in stored if each.broken], arguments)
     report.check_files(arguments)
     report.check_words(argparse.Namespace(**{**vars(arguments), "lang": "en", "forms": "html"}))
     facts, mistakes = checked(arguments)
-    code = print_wrong(mistakes, arguments.runs or ())
+    code = _print_outcome(mistakes, arguments)
     if not arguments.runs:
         note(say("audit.no_runs"))
     if arguments.seal is None:
         note(say("audit.no_seal"))
     if not mistakes:
-        line(say("audit.holds", report=arguments.report))
         if gone := sum(each["code"] == "taken_away" and each["severity"] != "note" for each in facts["findings"]):
             line(say("audit.runs_gone", n=gone))
         if arguments.archive:
             _pack(arguments)
-        return Exit.DONE
-    line(say("audit.wrong", report=arguments.report, n=len(mistakes)))
+    return code
+
+
+def _print_outcome(wrong: Wrong, arguments: argparse.Namespace) -> Exit:
+    code, values = print_wrong(wrong, arguments.runs or ()) if wrong else Exit.DONE, {"report": arguments.report}
+    line(say("audit.wrong", **values, n=len(wrong)) if wrong else say("audit.holds", **values))
     return code
 
 
@@ -164,9 +172,6 @@ def _against_runs(folder: Path, facts: Mapping[str, Any], arguments: argparse.Na
         if not found:
             break
     yield from found
-
-
-# `run --again REPORT CASE`: a case of a report run again here, and its value beside the published one
 
 
 def run_again(arguments: argparse.Namespace, measure: Callable[[argparse.Namespace], int]) -> int:

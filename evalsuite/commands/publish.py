@@ -28,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
             "broken": [entry.id for entry in stored if entry.broken],
             "reports": [entry.id for entry in stored],
             "regressions": [line.case.id for line in history.regressions],
+            "not_compared": published.uncompared,
         }
         print_json(disclosed(facts))
         return Exit.DONE
@@ -40,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         if entry.report and entry.report.lacking and entry.id in published.added:
             values = {"n": entry.report.lacking, "all": entry.report.quality["runs_planned"]}
             line(i18n.say("publish.lacking", **values, folder=entry.folder))
+    for id, n in published.uncompared.items():
+        line(i18n.say("publish.uncompared", n=n, folder=site / "reports" / id))
     if undated := len(history.undated):
         line(i18n.say("publish.undated", n=undated))
     counts = {"reports": len(stored), "regressions": len(history.regressions)}

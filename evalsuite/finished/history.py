@@ -5,13 +5,14 @@ differ. Two reports with the same runs are one measurement; the later, larger on
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.files import sha256
+from evalsuite.core.files import is_file, read_text, sha256
 from evalsuite.core.messages import Message, message_of
 from evalsuite.core.model import Case, Machine, Summary, by_key
 from evalsuite.finished import finished, manifest
@@ -21,8 +22,9 @@ from evalsuite.results.compare.changes import Change
 from evalsuite.results.measure import machines
 from evalsuite.results.measure.summary import valid
 
-REPORTS = "reports"
+REPORTS, MARKER = "reports", "site.json"  # the latter marks a folder as a site, and lists what was published
 ID_DIGITS = 16  # 64 bits of the content's SHA-256
+LISTED = re.compile(rf'"id": "([0-9a-f]{{{ID_DIGITS}}})"')  # in site.json
 BELOW_BEST = 0.1  # the best of several campaigns is high by chance: a smaller loss from it is none
 UNDATED = datetime.min.replace(tzinfo=UTC)  # a point without a date is alone in its line
 
@@ -136,7 +138,7 @@ def _since_best(full: Sequence[Summary]) -> Change | None:
 class StoredReport:
     id: str
     report: Finished | None = None
-    broken: str = ""  # why it cannot be read, where it is None
+    broken: str = ""  # why it does not count, where it is None
     seal: str = ""  # SHA-256 of its summary.json
 
     @property
@@ -150,19 +152,24 @@ def content_id(folder: Path) -> str:
 
 
 def read_reports(site: Path) -> list[StoredReport]:
-    """The newest data first; those without dates stand behind the others, and what cannot be read last."""
+    """The newest data first; those without dates stand behind the others, and what cannot be read or is gone last."""
     folders = sorted(path for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
+    listed = LISTED.findall(read_text(site / MARKER)) if is_file(site / MARKER) else ()
+    gone = sorted({*listed} - {folder.name for folder in folders})
 
     def when(entry: StoredReport) -> tuple[bool, str]:
         period = entry.report.period if entry.report else None
         return entry.report is not None, finished.instant(period[1]).isoformat() if period else ""
 
-    return sorted(map(_read_report, folders), key=when, reverse=True)
+    lost = [StoredReport(id=name, broken=Message("site.report_gone", path=f"{REPORTS}/{name}")) for name in gone]
+    return sorted([*map(_read_report, folders), *lost], key=when, reverse=True)
 
 
 def _read_report(folder: Path) -> StoredReport:
     try:
         report = finished.read(folder)
+        if content_id(folder) != folder.name:
+            raise EvalsuiteError.of("site.other_content", path=folder)
         return StoredReport(id=folder.name, report=report, seal=sha256(folder / finished.SUMMARY))
     except EvalsuiteError as error:
         text = message_of(error)

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,10 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.files import write_atomically
 from evalsuite.core.messages import Message
 from evalsuite.finished import finished, manifest
-from evalsuite.finished.history import REPORTS, History, StoredReport, content_id, history, read_reports
+from evalsuite.finished.history import MARKER, REPORTS, History, StoredReport, content_id, history, read_reports
 from evalsuite.site.pages import pages
 
 WHOLE = ("summary.json", "tables.json")  # texts of their own in them, which are judged by all signs
-MARKER = "site.json"  # marks a folder as a site
 LOCK = ".publish.lock"
 INCOMING = ".incoming-"
 MODE_FOLDER, MODE_FILE = 0o755, 0o644  # a web server reads them as another user
@@ -34,6 +34,12 @@ class Published:
     removed: tuple[str, ...]  # ids, by *keep*
     stored: tuple[StoredReport, ...]
     history: History = field(repr=False)
+
+    @property
+    def uncompared(self) -> dict[str, int]:
+        """Of added reports beside others: how many results no report before has, or that are older than those."""
+        first = (point.report for line in self.history.lines for point in line.points if not point.change)
+        return {id: n for id, n in Counter(first).items() if id in self.added and len(self.added) < len(self.stored)}
 
 
 def publish(reports: Sequence[Path], site: Path, keep: int | None = None) -> Published:

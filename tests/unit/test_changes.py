@@ -31,6 +31,7 @@ def test_a_case_is_called_slower_or_faster_only_if_the_difference_is_significant
 
 
 def test_the_ratio_is_of_the_medians_a_short_window_calls_nothing_slower_and_machines_are_compared_if_asked():
+    assert changes.of_values([480, 482, 479, 481, 483], [528, 530.2, 526.9, 529.1, 531.3]).why.key == "scaled"
     found = one(reports.summary(), reports.summary(reports.SLOWER, day=2))
 
     assert found.ratio.value == pytest.approx(90.0 / 100.0)

@@ -97,6 +97,19 @@ def test_a_report_that_lost_its_summary_is_still_listed_and_one_left_half_copied
     assert f"reports/{name}/report.html" in index(site) and "expected a JSON object" in index(site)
 
 
+def test_what_was_published_and_is_edited_gone_or_older_is_said(monday, tuesday, site, capsys):
+    again, audit = ["publish", "--site", str(site)], ["audit", str(site)]
+    assert cli.main([*again, str(tuesday)]) == cli.main(audit) == Exit.DONE
+    assert "not compared" not in capsys.readouterr().out
+    assert cli.main([*again, str(monday)]) == 0 and "first   1 not compared" in capsys.readouterr().out
+    (site / "reports" / history.content_id(monday) / "report.html").write_text("9")
+    shutil.rmtree(site / "reports" / history.content_id(tuesday))
+    for words, code in ((audit, Exit.CRITERION_FAILED), (again, Exit.DONE), (again, Exit.DONE), (audit, 5)):
+        assert cli.main(words) == code
+        assert re.search("no longer as they were published(?s:.*)and is gone", capsys.readouterr().out)
+    assert index(site).count("this report is not in the history") == 2
+
+
 def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_link_or_the_site(monday, tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "thesis.tex").write_text("precious")

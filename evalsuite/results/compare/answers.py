@@ -281,8 +281,7 @@ def left_over(summary: Summary) -> tuple[Obstacle, ...]:
 
 def work_of(setting: Conditions) -> Conditions:
     """What is trained: without batch, compiler, steps and the options that change only how."""
-    strong = setting.strong_batch and 1
-    return replace(_work(setting), batch_per_device=None, strong_batch=strong, protocol=Protocol())
+    return replace(_work(setting), batch_per_device=None, strong_batch=setting.strong_batch and 1, protocol=Protocol())
 
 
 class _Absences:

@@ -20,6 +20,7 @@ Side = Literal["before", "after"]
 BY_ATTENTION: tuple[Outcome, ...] = ("slower", "faster", "cannot_tell", "no_difference")
 TOLD_FIRST = ("unit", "origin", fairness.CLOCKS, fairness.GROUNDS, fairness.RUNS, "environment")
 LEAST_EFFECT = 0.05
+SCALED, UNITS = 1e-4, 100  # run by run the same factor; so far apart no two versions of a program are
 CAMPAIGNS = 4
 NAMED = {"unit": "unit", "origin": "origin", "environment": "machine"}  # obstacle → key of its sentence
 
@@ -141,6 +142,11 @@ def of_values(before: Sequence[float], after: Sequence[float]) -> Difference:
     runs = [1 if len(of) > 1 and max(of) - min(of) < equal * min(of) else len(of) for of in (before, after)]
     ratio, unlike = ratio_of_medians(after, before), significance.differ(after, before)
     outcome, why = _outcome(min(runs), unlike, ratio.value, LEAST_EFFECT)
+    shares = [new / old for old, new in zip(before, after, strict=False)]
+    if len(before) == len(after) and min(runs) > 1 and max(shares) - min(shares) < SCALED * min(shares):
+        outcome, why = "cannot_tell", Why(key="scaled", values=(("factor", f"{ratio.value:.4g}"),))
+    elif not 1 / UNITS < ratio.value < UNITS:
+        outcome, why = "cannot_tell", Why(key="units", values=(("factor", f"{ratio.value:.4g}"),))
     return Difference(ratio=ratio, outcome=outcome, why=why)
 
 

@@ -60,8 +60,7 @@ LAYOUTS = RankingScope(among="layouts")
 
 
 def ranking_scopes(cases: Iterable[Case]) -> dict[str, RankingScope]:
-    of_model = by_key((case.model, case) for case in cases)
-    return {model: _scope_of(own) for model, own in of_model.items()}
+    return {model: _scope_of(own) for model, own in by_key((case.model, case) for case in cases).items()}
 
 
 def _scope_of(cases: list[Case]) -> RankingScope:
@@ -78,9 +77,6 @@ def _scope_of(cases: list[Case]) -> RankingScope:
     )
     scripts = len({case.recipe for case in cases}) > 1
     return RankingScope(among="variants", scripts=scripts, options=differing) if scripts or differing else FRAMEWORKS
-
-
-# of two
 
 
 PUBLISHED = ("cited", "digitised")
@@ -195,9 +191,6 @@ def speed(summary: Summary) -> float:
     return summary.items_per_s.value
 
 
-# of several
-
-
 EQUAL_FRAMEWORKS = paths.DATA / "statistics" / "equal_frameworks.csv"
 WEAKEST: Sequence[Known] = ("source", "clock", "runs", "facts")  # of one such pair the whole is no more
 OF_A_LEAD: Sequence[Known] = ("campaign", "base", "ahead")  # the weakest first
@@ -276,9 +269,6 @@ def false_exclusion(frameworks: int, runs: int) -> float:
     known = [n for of, n in simulated if of == size]
     n = max((n for n in known if n <= runs), default=min(known))
     return min(1.0, simulated[size, n] * max(1.0, frameworks / size))
-
-
-# of the best layouts
 
 
 @dataclass(frozen=True, kw_only=True)

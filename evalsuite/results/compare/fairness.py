@@ -154,8 +154,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
 
 
 def machines(summary: Summary) -> tuple[Machine, ...]:
-    names = {run.environment for run in summary.measurements if run.counts and run.environment}
-    return tuple(sorted(names, key=str))
+    return tuple(sorted({run.environment for run in summary.measurements if run.counts and run.environment}, key=str))
 
 
 def versions(summary: Summary) -> tuple[str, ...]:
@@ -231,8 +230,7 @@ def _open(a: Summary, b: Summary, *stated: Mapping[str, tuple[Fact, ...]]) -> li
     ours, theirs = (each.get for each in stated or (facts_of(a), facts_of(b)))
     asked = (rule for rule in facts.rules().fact if rule.kind in MUST_BE_EQUAL or rule.steady)
     unlike = (rule for rule in asked if ours(rule.key) is None or ours(rule.key) != theirs(rule.key))
-    rows = (_row(rule, (a, b), (ours(rule.key), theirs(rule.key))) for rule in unlike)
-    return [row for row in rows if row]
+    return [row for row in (_row(rule, (a, b), (ours(rule.key), theirs(rule.key))) for rule in unlike) if row]
 
 
 def _row(rule: FactRule, summaries: Sequence[Summary], values: Sequence[Stated]) -> FactRow | None:

@@ -115,9 +115,6 @@ def _price(rows: Sequence[Row], runs: Mapping[Case, int]) -> dict[str, str]:
     return {"runs": str(sum(runs.values())), **{name: f"{value:.2g}" for name, value in price.items() if every}}
 
 
-# C1, for each framework, model and precision
-
-
 def _linear_speedup(rows: Sequence[Row], asked: Threshold, planned: Sequence[Case]) -> Verdict:
     deciding = {row.case.series for row in rows if row.origin in DECIDING_ORIGINS}
     others = {row.case.series for row in rows} - deciding
@@ -256,9 +253,6 @@ def _failed_by_itself(row: Row | None) -> bool:
     return all(own) and {run.status for run in row.measurements} == {"failed"}
 
 
-# C2: C2a of the GPUs, C2b of every resource that has a capacity, at the lowest scale in scope
-
-
 def _mean_utilisation(
     rows: Sequence[Row], asked: Threshold, planned: Sequence[Case], nic_gbit_s: float | None
 ) -> list[Verdict]:
@@ -270,8 +264,7 @@ def _mean_utilisation(
     unread = "no_gpu" if deciding or not cited else "cited_use"
     none = None if any(_readings(row, "gpu") for row in deciding) else answer("no_value", unread)
     if none or not measured:
-        about = {**(none or _no_large(asked)), **vars(asked)}
-        return [Verdict(criterion=name, **about) for name in CRITERIA]
+        return [Verdict(criterion=name, **{**(none or _no_large(asked)), **vars(asked)}) for name in CRITERIA]
     shares = {row.case: _shares(row, nic_gbit_s) for row in measured}
     common = [name for name in RESOURCES if all(name in of for of in shares.values())]
     judged = []

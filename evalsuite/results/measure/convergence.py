@@ -33,8 +33,7 @@ class Solution:
 
 
 def run_of(summary: Row) -> Measurement | None:
-    scored = [run for run in summary.measurements if run.scores]
-    return max(scored, key=lambda run: run.scores[-1].epoch, default=None)
+    return max([run for run in summary.measurements if run.scores], key=lambda run: run.scores[-1].epoch, default=None)
 
 
 def curve(run: Measurement, split: str, metric: str) -> tuple[Score, ...]:
@@ -117,8 +116,7 @@ class Arrivals:
 
     @property
     def seconds_each(self) -> Interval | None:
-        known = self.complete and len(self.seconds) == self.trainings
-        return median_with_range(self.seconds) if known else None
+        return median_with_range(self.seconds) if self.complete and len(self.seconds) == self.trainings else None
 
 
 def arrivals(summary: Row, target: Target) -> Arrivals:

@@ -46,6 +46,7 @@ _DEVICE = re.compile(
 )
 # PyTorch version: 1.9.0a0 · torch 1.8.0+cu111 · mxnet==1.9 · framework=jax version=0.10
 _VERSION = re.compile(r"(?im)(?:^|[ ,:(=])(\w+)(?: version ?[:=] ?|==| (?=\d+\.\d+\.\d+\+))v?(\d[\w.+]*)")
+_BACKEND = re.compile(r"(?i)\busing (\w+) backend\b")
 _CREATED = re.compile(
     r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b|\bdefinition=(?:\w+\.)*([\w-]+)"
 )
@@ -139,9 +140,6 @@ def _flags() -> Mapping[str, Flag]:
     return {**{f"--{name[2:].replace('-', '_')}": flag for name, flag in flags.items() if name[:2] == "--"}, **flags}
 
 
-# what is known of a run
-
-
 def of_run(
     case: Case,
     command: RunCommand,
@@ -220,8 +218,7 @@ def _of_measurement(case: Case, stated: tuple[Fact, ...], machine: str | None, v
     facts = stated if whole else (*stated, *of_case(case))
     keys = {fact.key for fact in facts}
     beside = {**({} if "machine" in keys else {"device_model": machine}), "framework_version": version}
-    missing = {key: value for key, value in beside.items() if key not in keys}
-    return believed((*facts, *_facts("environment", missing)))
+    return believed((*facts, *_facts("environment", {key: value for key, value in beside.items() if key not in keys})))
 
 
 def believed(facts: Iterable[Fact]) -> dict[str, Fact]:
@@ -306,7 +303,10 @@ def _sizes(case: Case) -> dict[str, str | None]:
         sizes |= {"hidden_size": whole(case.option("hidden_size", "")), "layers": layers or sizes["layers"]}
     else:
         sizes = {"layers": len(known.windows), "hidden_size": known.hidden, "parameters": known.parameters}
-        sizes |= {"vocab_size": known.vocabulary, "ffn_size": known.width}
+        sizes |= {"vocab_size": known.vocabulary, "ffn_size": known.width, "kv_heads": known.groups}
+        spans, tied = [each for each in known.windows if each], "on" if known.tied else "off"
+        words = {"attention_window": min(spans, default="none"), "tied_embeddings": None if known.tower else tied}
+        return {name: str(size) for name, size in {**sizes, **words}.items() if size}
     return {name: str(size) for name, size in sizes.items() if size}
 
 
@@ -330,9 +330,11 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     return {key: values[0] for key, values in exact.items() if len(values) == 1}
 
 
-def noted(note: str) -> bytes:
-    """What a note says, as the head of a log would: "2 nodes x 8 V100, mixed precision"."""
-    cards = rf"(?i)(?<![\w.])(\d+) ?[x×]? ?(?:GPUs|devices|cards|{_PRODUCT.pattern[3:-3]})"
+def noted(stated: Mapping[str, str]) -> bytes:
+    """What a note, a set of logs or the tag of an image says, as a head of a log would: "2 nodes, mixed precision"."""
+    tags = stated.get("image", "").rpartition(":")[2].split("-")[1:]
+    note = "\nwith ".join(filter(None, (stated.get("note"), stated.get("log_set"), *tags)))
+    cards = rf"(?i)(?<![\w.])(?!(?:19|20)\d\d )(\d+) ?[x×]? ?(?:GPUs|devices|cards|{_PRODUCT.pattern[3:-3]})"
     hosts, devices = re.findall(r"(?i)\b(\d+) ?(?:nodes|hosts|machines|servers)\b", note), re.findall(cards, note)
     products = [f"GPU: {name}" for name in _PRODUCT.findall(note)]
     note = re.sub(r"(?i)\bbatch (?=\d)", "batch size ", note)
@@ -358,9 +360,12 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
     devices = set(map(str.upper, _DEVICE.findall(text)) if stated == "CPU" or _PRODUCT.search(stated) else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
-    values = {**spoken(head, stated=True), **_of_words(words)}
+    values = {**(sentences := spoken(head, stated=True)), **_of_words(words)}
+    if (whole(values.get("attention_window", "")) or 0) >= (whole(case.option("sequence_length", "")) or 0):
+        values.pop("attention_window", None)
     known_as = rules().frameworks
-    versions = {known_as[_bare(name)]: number for name, number in _VERSION.findall(text) if _bare(name) in known_as}
+    told = [*((name, "") for name in _BACKEND.findall(text)), *_VERSION.findall(text)]
+    versions = {known_as[_bare(name)]: number for name, number in told if _bare(name) in known_as}
     if versions and (framework := known_as.get(_bare(case.framework))):
         said = versions.get(framework)
         values |= {"framework_version": said} if said else {"framework": next(iter(versions))}
@@ -371,7 +376,8 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     if model_of(case) and len(lengths := {*job.get("sequence", ())}) == 1:
         values.setdefault("input_size", str(*lengths))
     of = {"device_model": device, "model_variant": _other_model(case, text.lower(), words), "devices": more}
-    return tuple(_facts("log", {**values, **of, **_batch(case, job, values)}))
+    denied = {key: value for key, value in sentences.items() if values[key] != value and decimal(value) is None}
+    return tuple(_facts("log", {**values, **of, **_batch(case, job, values)})) + tuple(_facts("log", denied))
 
 
 def _job(text: bytes) -> Job:
@@ -432,6 +438,8 @@ def _contradict(a: Fact, b: Fact) -> bool:
         return False
     if a.key in VERSIONS:
         return not (a.value.startswith(b.value) or b.value.startswith(a.value))
+    if a.key == "host_kind":
+        return "virtual machine" in words and "bare metal" in words
     if a.key != "precision":
         return True
     for ours, other in ((a, b), (b, a)):
@@ -451,9 +459,6 @@ def _bare(value: str) -> str:
 
 def _facts(source: FactSource, values: Mapping[str, str | None]) -> Iterator[Fact]:
     return (Fact(key=key, value=value, source=source) for key, value in values.items() if value)
-
-
-# who states what
 
 
 def _of_words(argv: Sequence[str]) -> dict[str, str]:
@@ -513,9 +518,7 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
         return given.replace(",", "")
     if flag.key == "clipping" and NOT_CLIPPED.fullmatch(given):
         return "none"
-    if flag.key == "optimiser":
-        return _optimiser(given)
-    return given.lower() if flag.key == "data" else given
+    return _optimiser(given) if flag.key == "optimiser" else given.lower() if flag.key == "data" else given
 
 
 def _optimiser(given: str) -> str:

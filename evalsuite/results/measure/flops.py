@@ -29,6 +29,7 @@ class Transformer:
     routed: int = 0  # of all experts that are chosen among
     norms: int
     hidden: int
+    groups: int = 0  # heads of keys and values, where a config names them
     divided: tuple[int, int] = (1, 0)  # attention heads, and experts of a layer: what TP and EP divide
     width: int  # of a dense layer's feed-forward part
     vocabulary: int
@@ -120,6 +121,7 @@ def from_config(config: Mapping[str, Any], where: Path | str, source: str = "", 
         routed=many * routed,
         norms=hidden * (2 * layers + 1) * read.whole("norm_weights", 0),
         hidden=hidden,
+        groups=read.whole("groups", 0),
         divided=(heads, router),
         width=width,
         vocabulary=read.whole("vocabulary"),

@@ -42,9 +42,7 @@ def median_with_range(values: Sequence[float]) -> Interval:
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:
     """Standard deviation (n - 1) ÷ mean, or None for fewer than two values."""
-    if len(values) < 2:
-        return None
-    return statistics.stdev(values) / statistics.fmean(values)
+    return None if len(values) < 2 else statistics.stdev(values) / statistics.fmean(values)
 
 
 def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int, "NDArray[float64]"]]:

@@ -23,8 +23,7 @@ _RUN = re.compile(r"(.+)/r\d+")
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     runs = copies.by_stamps([*measurements])
     beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs)])
-    checked = [_checked(run, beside.get(place, ())) for place, run in enumerate(runs)]
-    return machine.with_causes(checked)
+    return machine.with_causes([_checked(run, beside.get(place, ())) for place, run in enumerate(runs)])
 
 
 def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:

@@ -154,9 +154,6 @@ def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Fi
         yield OtherDevices(told="others_busy", seen=busy, planned=planned.accelerators)
 
 
-# from the samples of hosts to series
-
-
 def _devices(resource: str, readings: "Readings") -> list[Device]:
     header, of = readings.header, METERS[resource].of
     if of == "host":
@@ -267,9 +264,6 @@ def _cells(readings: "Readings", kind: str, rows: "Floats", read: "Flags", windo
         reach_s = max(period_s, (readings.header.pcie_period_s or 0.0) if kind == "rare" else 0.0)
         cells = sample_arrays.gauge(times_s[read], rows[:, read], reach_s, window)
     return cells.inside(*window)
-
-
-# from series to the job
 
 
 def _number(same: Iterable[ReadingSeries]) -> int:

@@ -63,11 +63,7 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
         ),
         "nobody": words.listed(words(f"values.fact.{key}") for key, values in stated.items() if not any(values)),
         "resumed": words.listed(
-            words(
-                "language.goodput",
-                name=called[row.case],
-                share=numbers.percent(part),
-            )
+            words("language.goodput", name=called[row.case], share=numbers.percent(part))
             for row in rows
             for run in row.measurements
             if (part := run.figure("goodput")) is not None
