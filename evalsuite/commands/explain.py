@@ -9,7 +9,7 @@ from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.messages import PLACE
 from evalsuite.core.model import CONSEQUENCES, Finding
-from evalsuite.report.text.findings import limits
+from evalsuite.report.text.findings import cost, limits
 from evalsuite.report.text.numbers import NARROW_SPACE
 from evalsuite.report.text.words import Words, read
 
@@ -21,8 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     words = read((i18n.language(),))
     if arguments.codes:
         for place, code in enumerate(codes):
-            print("\n" * (place > 0), end="")
-            _show(code, words)
+            _show(code, words, "\n" * (place > 0))
         return Exit.DONE
     for question in CONSEQUENCES:
         print(f"{question}. {_in_words(f'questions.{question}.title', words)}")
@@ -39,13 +38,13 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(code for name in names for code in findings.called(name)))
 
 
-def _show(code: str, words: Words) -> None:
+def _show(code: str, words: Words, above: str) -> None:
     rules = findings.of_code(code)
     question = f"questions.{rules[0].question}"
-    print(f"{code}: {_in_words(f'rules.{code}.title', words)}")
+    print(f"{above}{code}: {_in_words(f'rules.{code}.title', words)}")
     rows = [
         ("question", f"{rules[0].question}. {_in_words(f'{question}.title', words)}"),
-        ("costs", _in_words(f"{question}.cost", words)),
+        *(("costs", each) for each in dict.fromkeys(cost(rule, words).plain(words.languages[0]) for rule in rules)),
         *(("says", said) for rule in rules if (said := _says(rule, words)).strip(f"{LEFT_OUT} ")),
         *(("limits", each) for rule in rules for each in _limits(rule, words)),
         ("remedy", _in_words(f"{question}.remedy", words)),
@@ -67,4 +66,4 @@ def _in_words(key: str, words: Words) -> str:
 def _says(rule: type[Finding], words: Words) -> str:
     known, sentence = limits(rule), words.sentence(f"findings.{rule.name}")
     said = PLACE.sub(lambda place: place[3] or str(known.get(place[1], LEFT_OUT)), sentence)
-    return f"{said} ({_in_words('explain.noted', words)})" if rule.noted else said
+    return f"{said} ({cost(rule, words).plain(words.languages[0])})" if rule.noted else said

@@ -29,7 +29,6 @@ from evalsuite.report.book.board import Board
 from evalsuite.report.book.book import Book
 from evalsuite.report.sections.author import author, author_file
 from evalsuite.report.sections.reproduction import reproduction
-from evalsuite.report.text import findings as findings_text
 from evalsuite.report.text import words
 from evalsuite.report.text.words import Rendered, Words
 from evalsuite.results import evaluation as results
@@ -251,7 +250,7 @@ def _note_lost(book: Book, spoken: Words) -> None:
     lost = [run for run in brought if any(found.severity == "exclude" for found in run.findings)]
     if lost:
         codes = dict.fromkeys(found.code for run in lost for found in run.findings if found.severity == "exclude")
-        rules = ", ".join(f"{_plain(findings_text.rule(code, spoken))} ({code})" for code in codes)
+        rules = ", ".join(f"{_plain(spoken('rules.' + code + '.title'))} ({code})" for code in codes)
         note(say("report.excluded", n=len(lost), all=len(brought), rules=rules))
 
 

@@ -97,7 +97,7 @@ class Recipe:
     """Whose rate the script prints, where its dialect cannot tell: the whole job's, one device's printed once for
     all, or each printer's own."""
     outside: str = ""  # how evaluation and checkpoints stay out of the measured steps
-    made_by: str = ""  # what outside the command makes a condition that the case states: "tools/measure_links.py"
+    made_by: str = ""  # what outside the command makes a condition that the case states: a command
     equivalence: str = ""
     """The program in the adapter's folder `workloads` that trains this workload from a given start, for
     `evalsuite equivalence`; "" = there is none."""

@@ -142,7 +142,7 @@ def test_this_program_takes_every_command_that_an_example_prints(example):
         adapters = variants.with_participants(discover(each.adapters), spec.participants)
         made = plan(spec, adapters, Machine(cores=None, accelerators=None, device=each.device.replace("auto", "gpu")))
         assert made.cases and (spec.participants or not made.skips)
-    assert facts["made_by"] == ["tools/measure_links.py (root)"] * (name == "links")
+    assert facts["made_by"] == ["sudo python tools/measure_links.py --runs DIR"] * (name == "links")
     assert {"links": 0, "dlperf-v1": 1, "tianshu": 1}.get(name, len(facts["series"])) == len(asked)
     assert [series for series in facts["series"] if series["refused"]] == (facts["series"] if name == "links" else [])
 
@@ -152,12 +152,13 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
     shown = board.board(Book(evaluation=evaluation), SPOKEN)
     rows = [row for sheet in shown.sheets for row in sheet.chosen.rows]
     assert not [s for s in shown.sheets if s.lead.plain("en") == "only OneFlow" or s.tab.plain("en") == "224"]
-    assert (name == "links") is any("not watched in 36 of 36" in chip.text.plain("en") for chip in shown.chips)
+    chips = " · ".join(chip.text.plain("en") for chip in shown.chips)
+    assert "same work" in chips and (name == "links") is ("not watched in 36 of 36 runs: no readings" in chips)
     told = [(row.name.plain("en"), row.cells(SPOKEN)[-1].plain("en").replace("\u00a0", " ")) for row in rows]
     if name == "tianshu":
         alike = [sheet for sheet in shown.sheets if sheet.model == "wide_and_deep"]
         assert {sheet.chosen.scale for sheet in alike} == {"4×8"} and ("HugeCTR", "no valid run: OOM") in told
-        assert any(who == "MXNet" and "91.3% of OneFlow’s 4,019 under the same" in notes for who, notes in told)
+        assert any(who == "MXNet" and "conditions: 4,019, of which this is 91.3%" in notes for who, notes in told)
         assert "none was measured on the platform" in shown.beside.plain("en")
         assert "The settings differ by scale" in shown.sentences_of(alike[0].chosen)[-1].plain("en")
     if name == "llm":

@@ -51,7 +51,7 @@ ADAPTER = Adapter(
             amp="",
             xla="",
             outside="it neither evaluates nor saves",
-            made_by="tools/measure_links.py (root)",
+            made_by="sudo python tools/measure_links.py --runs DIR",
             spawn="per_node",
             unsupported=_unsupported,
             requirements=("torch==2.13.0", "torchvision==0.28.0"),

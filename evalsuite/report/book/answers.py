@@ -53,14 +53,13 @@ def with_signs(number: Number, summary: Summary, words: Words) -> Number | Text:
     return words("answers.flagged_value", value=number, marks=signs) if signs else number
 
 
-def passed(answer: Answer, words: Words) -> Text:
+def passed(answer: Answer, words: Words) -> Rendered:
     """Who is not ranked and no slower than the second, without whom no lead is printed."""
-    first, *others = answer.passed_over
-    known = {"value": value(answer, first, words), "why_text": why_not_comparable.briefly(first.obstacles, words)}
-    text = words("answers.passed", framework=name(answer, first.summary, words), **known)
-    more: list[list[object]] = [[name(answer, each.summary, words), value(answer, each, words)] for each in others]
-    values = words.listed(replace(words.listed(each), separators=" ") for each in more)
-    return words("answers.passed_more", passed_text=text, values=values) if others else text
+    told = list[Text]()
+    for each in answer.passed_over:
+        known = {"value": value(answer, each, words), "why_text": why_not_comparable.briefly(each.obstacles, words)}
+        told.append(words("answers.passed", framework=name(answer, each.summary, words), **known))
+    return replace(words.listed(told), separators=SEVERAL)
 
 
 def sentence(answer: Answer, words: Words) -> Text:
@@ -95,9 +94,8 @@ def sentence(answer: Answer, words: Words) -> Text:
     if unstated(answer):
         key = "unstated"
     said = words.pick(f"answers.{key}", values)
-    if not answer.passed_over:
-        return said
-    return words("answers.and_passed", said_text=said, passed_text=passed(answer, words))
+    passed_over = {"said_text": said, "passed_text": passed(answer, words)}
+    return words("answers.and_passed", **passed_over) if answer.passed_over else said
 
 
 def _form(answer: Answer) -> str:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from evalsuite.core import paths
-from evalsuite.core.findings import BusyMachine
+from evalsuite.core.findings import BusyMachine, NothingExchanged
 from evalsuite.core.model import Case, Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book, warnings
 from evalsuite.report.book.changes import changes
 from evalsuite.report.book.tally import tally
-from evalsuite.report.text import findings, names, numbers, options
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import ALIKE, Rendered, Words
 from evalsuite.results.compare import answers as compared
@@ -398,7 +398,8 @@ class _Maker:
     def _marks(self, summary: Summary, unlike: set[str]) -> Iterable[Rendered]:
         words = self.words
         said = {summary.doubts[0].split()[0]} if fairness.CLOCKS in unlike and summary.doubts else set[str]()
-        yield from (findings.rule(code, words) for code in warnings(summary) if code not in said)
+        unseen = {of.code for run in summary.measurements for of in run.findings if isinstance(of, NothingExchanged)}
+        yield from (words(f"rules.{code}.title") for code in (*warnings(summary), *unseen) if code not in said)
         if summary.origin in PUBLISHED and not self.book.published:  # else a chip says it of all
             yield words(f"board.{summary.origin}")
         elif summary.grounds == "printed" and fairness.GROUNDS not in unlike:
@@ -553,7 +554,7 @@ def _chips(
     clocked, unseen = [row for row in rows if row.grounds not in OTHERS], total["runs_made"] - total["runs_sampled"]
     if unseen and any(row.origin == "measured" for row in rows):
         yield Chip(text=words("board.unwatched", **_of(unseen, total["runs_made"])), good=False)
-    if clocked and any(len({row.framework for row in table.rows if row.summary}) > 1 for table in tables):
+    if clocked and any(sum(bool(row.summary) for row in table.rows) > 1 for table in tables):
         known = book.evaluation
         proven = sum(has_receipt(row, known.commands, known.receipts) for row in clocked)
         key = "board.same" if proven == len(clocked) else "board.same_some" if proven else "board.same_none"

@@ -10,6 +10,7 @@ from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Phrase, Text, Words, read, read_rules
 
 ENGLISH = "en"
+LEVEL = dict.fromkeys(("evaluated_before", "repeats_added", "run_made_again"), "level")  # each divides it
 FORMS: Mapping[str, Form] = {
     "share": numbers.percent,
     "limit": numbers.limit,
@@ -69,8 +70,9 @@ def document(finding: Finding) -> dict[str, object]:
     }
 
 
-def rule(code: str, words: Words) -> Text:
-    return words(f"rules.{code}.title")
+def cost(rule: type[Finding], words: Words) -> Text:
+    noted = "columns.partial" if rule.code in ("D05", "D07") else f"explain.{LEVEL.get(rule.name, 'noted')}"
+    return words(noted if rule.noted else f"questions.{rule.question}.cost")
 
 
 def limits(rule: type[Finding]) -> dict[str, Number]:

@@ -7,7 +7,7 @@ from typing import Any
 from evalsuite.core.messages import dotted, places
 from evalsuite.core.model import Verdict, VerdictCell, by_key
 from evalsuite.report.book.book import Book, applies
-from evalsuite.report.text import findings, names, numbers
+from evalsuite.report.text import names, numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
@@ -116,5 +116,5 @@ def _named(name: str, value: str, words: Words) -> object:
     if name == "scales":
         return names.visible(value).replace("x", "×")
     if name == "codes":
-        return words.listed(findings.rule(code, words) for code in value.split(", "))
+        return words.listed(words(f"rules.{code}.title") for code in value.split(", "))
     return names.visible(value)
