@@ -1,6 +1,7 @@
 """A folder of runs in which each start of a run ends as said next, and takes the seconds a step that are said."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from evalsuite.core.model import Run
 from evalsuite.launch import campaign, runner
@@ -34,7 +35,9 @@ class Lab:
         ended = self.ends.pop(0) if self.ends else {} if seconds else FAILED
         printed = self.printed or runfolders.steps(seconds=(seconds or 0.5) + 0.0001 * (run.repeat % 5))
         host = runfolders.Host(printed=(printed,))
-        return runfolders.fill(folder, host, run.repeat, replace(self.command, campaign=place), **ended)
+        begun = datetime.now(UTC).isoformat()  # as its journal has it
+        command = replace(self.command, campaign=place)
+        return runfolders.fill(folder, host, run.repeat, command, **{"started_at": begun, **ended})
 
     def start(self, repeats=1, cases=(RUN.case,), waits=print, **limits):
         """One start of an evaluation: what is missing is run."""

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
@@ -98,10 +97,8 @@ def fill(
             write_log(folder, name, log)
         if host.samples is not None:
             folder.samples_path(name).write_text(host.samples)
-    begun = f"2026-11-20T10:{repeat:02d}:00+08:00"
-    begun = datetime.now(UTC).isoformat() if command.campaign else begun  # as the journal of its start has it
     facts = {"status": "completed", "reason": "", "exit_code": 0, "duration_s": last_s + 1.0}
-    outcome = Outcome(**{**facts, "started_at": begun, **ended})
+    outcome = Outcome(**{**facts, "started_at": f"2026-11-20T10:{repeat:02d}:00+08:00", **ended})
     folder.write_outcome(outcome)
     return outcome
 

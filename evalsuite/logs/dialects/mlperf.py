@@ -115,14 +115,18 @@ _EPOCHS = (
         lambda match: {"unix_ms": match["unix_ms"], "consumed": _value(b"epoch_num", match[0]), "begins": 1.0},
         b'", "time_ms": 1593139465989, "event_type": "INTERVAL_START", "key": "epoch_start", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 182, "epoch_num": 1}}',
     ),
-    _event(b"eval_start", _evaluation_start, b'", "time_ms": 1593139483302, "key": "eval_start", "epoch_num": 1.05}'),
+    _event(b"eval_start", _evaluation_start, b'", "time_ms": 1593139483302, ... "key": "eval_start" ... }'),
     _event(
         b"eval_stop",
         lambda match: {**of, "begins": 1.0} if (of := _evaluation_start(match))["consumed"] is not None else None,
         b'", "time_ms": 1593139487050, "event_type": "INTERVAL_END", "key": "eval_stop", "value": null, "metadata": {"file": "scripts/dist_train.py", "lineno": 292, "epoch_num": 1.049980888109768}}',
     ),
-    _event(b"run_stop", lambda of: {"unix_ms": of["unix_ms"], "begins": 1.0}, b'", "time_ms": 15, "key": "run_stop"}'),
-    _event(b"epoch_stop", _epoch_stop, b'", "time_ms": 1593139749480, "key": "epoch_stop", "value": null ... }'),
+    _event(
+        b"run_stop",
+        lambda of: {"unix_ms": of["unix_ms"], "begins": 1.0},
+        b'", "time_ms": 1593139749480, ... "key": "run_stop" ... }',
+    ),
+    _event(b"epoch_stop", _epoch_stop, b'", "time_ms": 1593139749480, ... "key": "epoch_stop" ... }'),
 )
 
 

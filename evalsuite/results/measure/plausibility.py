@@ -42,7 +42,6 @@ PAIRS: tuple[tuple[str, str, str, str, Callable[[Any, Any], bool]], ...] = (
     ("agent", "samples", "samples", "readings", _near(RULE.samples, RULE.fewest)),
     ("agent", "due", "samples", "readings", lambda due, read: due < RULE.fewest or read >= (1 - RULE.samples) * due),
     ("agent", "group_cpu_s", "samples", "cpu_s", lambda counted, sampled: sampled <= 2.0 + RULE.cpu * counted),
-    ("samples", "cpu_s", "samples", "processes", lambda spent, processes: processes > 0 or not spent),
     ("environment", "memory_total_bytes", "samples", "memory_total_bytes", _near(0.05)),
     ("log", "parameters", "samples", "memory_bytes", lambda parameters, used: used >= parameters),  # a byte of each
 )
@@ -135,9 +134,7 @@ def of_hosts(
     for host, agent in agents.items():
         header, tables = (known.header, known.tables) if (known := samples.get(host)) else (Header(hz=2.0), {})
         rows = {name: [value for value in of.get("", ()) if value is not None] for name, of in tables.items()}
-        most = {
-            name: max(rows.get(f"tree.{name}", ()), default=None) for name in ("cpu_s", "memory_bytes", "processes")
-        }
+        most = {name: max(rows.get(f"tree.{name}", ()), default=None) for name in ("cpu_s", "memory_bytes")}
         taken = 1 - agent.samples_missed / max(1, agent.samples + agent.samples_missed)
         read = {"due": round(agent.duration_s * header.hz * taken), **({"samples": None} if outcome.trimmed else {})}
         yield from _differing(

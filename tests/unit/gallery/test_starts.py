@@ -3,6 +3,7 @@
 import contextlib
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -73,7 +74,8 @@ def lab(tmp_path, monkeypatch):
                 f"n{k:02d}": runfolders.Host(printed=() if k else printed, samples=read, environment=HOST)
                 for k in range(case.nodes)
             }
-            return runfolders.fill(folder, hosts, run.repeat, replace(COMMAND, campaign=place))
+            command, begun = replace(COMMAND, campaign=place), datetime.now(UTC).isoformat()
+            return runfolders.fill(folder, hosts, run.repeat, command, started_at=begun)
 
         monkeypatch.setattr(runner, "launch", launch)
         store.write_plan(planned)
