@@ -40,10 +40,8 @@ class CannotRecord(EvalsuiteError):
 
 
 def run(order: Order, lock: NodeLock | None = None) -> AgentOutcome:
-    """Does what *order* asks and says how that ended.
-
-    Raises CannotStart or CannotRecord, with no process left behind. Must be called on the main thread.
-    """
+    """Does what *order* asks and says how that ended. Must be called on the main thread. Raises EvalsuiteError, with
+    no process left behind."""
     place = rendezvous.node(os.environ)
     os.environ.update(interfaces.variables(os.environ, place))
     os.environ.update(visible_devices(order, place.nodes, os.environ))
@@ -56,6 +54,8 @@ def run(order: Order, lock: NodeLock | None = None) -> AgentOutcome:
             held = {facts.name: files.sha256(facts)}
             with contextlib.closing(_Agent(order, folder, place, watched, lock, held)) as agent:
                 return agent.run()
+        except FileExistsError as error:  # by another `sample` at the same moment
+            raise EvalsuiteError.of("agent.record_once", path=error.filename) from error
         except OSError as error:
             known, path = of_machine(error), error.filename or Message("agent.the_run_folder")
             reason = known.message if known else Message("agent.record_elsewhere", path=path, error=error)

@@ -96,9 +96,7 @@ class Results:
 
 def load(first: str | Path, *others: str | Path) -> Results:
     """Folders of runs, of which several are one evaluation, and folders of finished reports or their `report.html`.
-
-    A name with `*`, `?` or `[` stands for all that match, as in a shell. Raises EvalsuiteError for what holds neither.
-    """
+    A name with `*`, `?` or `[` stands for all that match, as in a shell. Raises EvalsuiteError for other folders."""
     given = [finished.folder_of(path) for name in (first, *others) for path in _matches(Path(name))]
     reports = [path for path in given if (path / finished.SUMMARY).exists()]
     roots = [path for path in given if path not in reports]
@@ -115,9 +113,7 @@ def load(first: str | Path, *others: str | Path) -> Results:
 
 def diff(before: Side, after: Side, *, across_environments: bool = False) -> Changes | Difference:
     """What the command `diff` says of two reports, or of two lists of rates, one of each run.
-
-    *across_environments*: machines are compared, not the software.
-    """
+    *across_environments*: machines are compared, not the software."""
     if isinstance(before, str | Path) and isinstance(after, str | Path):
         first, second = (finished.read(Path(path), vouched=True).summaries for path in (before, after))
         return changes.between(first, second, across_environments=across_environments)

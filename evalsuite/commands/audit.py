@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise EvalsuiteError.of("commands.option_needs", option=f"--{given}", others="REPORT")
         stored = history.read_reports(arguments.report)
         return _print_outcome([(each.broken, int(Exit.CRITERION_FAILED)) for each in stored if each.broken], arguments)
+    if arguments.archive and arguments.archive.resolve().is_relative_to(arguments.report.resolve()):
+        raise EvalsuiteError.of("site.site_inside", site=arguments.archive, folder=arguments.report)
     report.check_files(arguments)
     report.check_words(argparse.Namespace(**{**vars(arguments), "lang": "en", "forms": "html"}))
     facts, mistakes = checked(arguments)
@@ -109,6 +111,8 @@ def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
 
 
 def read_facts(folder: Path) -> Mapping[str, Any]:
+    if folder.is_file():
+        raise EvalsuiteError.of("report.no_report", folder=folder, page=finished.PAGE, summary=finished.SUMMARY)
     for file in (folder / finished.PAGE, summary := folder / finished.SUMMARY):
         if not files.is_file(file):
             raise Gone.of("audit.gone", path=file)

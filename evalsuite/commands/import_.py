@@ -19,6 +19,7 @@ from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Value
 from evalsuite.core.model import by_key
+from evalsuite.finished import manifest
 from evalsuite.importing import exporters, histories, log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
@@ -34,6 +35,8 @@ EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global", "unit": "
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if (arguments.runs / manifest.NAME).exists():
+        raise EvalsuiteError.of("site.site_inside", site=arguments.runs, folder=arguments.runs)
     results = _read(arguments, Store(arguments.runs))
     os.sync()  # once: until then all of it can be made again from its source
     _print(results, arguments.json)
@@ -65,6 +68,8 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
                 raise EvalsuiteError.of("commands.option_needs", option=", ".join(said), others="LOG")
             results += published_figures.cite_table(table, into, user, dialects, common=common)
         else:
+            if "tag" in user and not found and len(arguments.paths) == 1:
+                raise EvalsuiteError.of("commands.option_needs", option="--set tag", others="TABLE")
             taken = {place for each in found for place in each.places}
             own = [*importer.logs(path, taken)] if not path.is_file() or not found else []
             of_logs = any(result.run for result in own)
@@ -80,10 +85,8 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
 
 def into_own_folder(arguments: argparse.Namespace) -> tuple[Path, int]:
     """A folder of runs beside the report, with the logs that `report` was given and no other, and how whole it is.
-
     What the logs do not say is asked for all at once. Raises EvalsuiteError with the line to type where nobody can be
-    asked, and where nothing is a log; then nothing is changed.
-    """
+    asked, and where nothing is a log; then nothing is changed."""
     for path in arguments.paths:
         if path.is_dir() and Store(path).finished():
             raise EvalsuiteError.of("commands.report_is_runs", path=path)

@@ -60,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     mark, _, written = (files.read_text(file) if file.exists() else "").partition("\n")
     if file.exists() and mark != _mark(written):
         raise EvalsuiteError.of("commands.init_exists", path=file)
+    if (text := " ".join(words)).encode("utf-8", "replace").decode() != text:
+        raise EvalsuiteError.of("commands.init_letters", text=text)
     python, words[0] = _environment(words[0], file)
     quoted = (word if re.fullmatch(r"[\w@%+=:,./{}-]+", word) else shlex.quote(word) for word in words)
     passed = {*NAMED.findall(" ".join(words))}

@@ -161,7 +161,8 @@ def print_table(request: Request) -> None:
         print(sentence)
     left = missing_runs(plan, place.store, options.search_paths)
     if not left:
-        print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can"))
+        why = next((i18n.worded(skip.reason) for skip in plan.skips), "")
+        print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can", why=why))
         return
     for sentence in prices.sentences(plan, place, options, left):
         print(sentence)

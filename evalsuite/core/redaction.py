@@ -221,16 +221,18 @@ def _find_named(text: str, lines: _Lines) -> Iterator[tuple[int, int, str]]:
 
 def _find_in_tables(text: str) -> Iterator[tuple[int, int, str]]:
     """(start, end, name) of what stands below a secret's name in the head of a table: `user,password`."""
-    match = _sign("head").search(text) if "\n" in text else None
-    while match:
-        sign, at = match["sign"], match.end() + 1
-        place, width = match["before"].count(sign), match[0].count(sign) + 1
-        while len(cells := text[at : text.find("\n", at) % (len(text) + 1)].split(sign)) == width:  # to the text's end
-            start, value = at + len(sign.join(["", *cells[:place]])), cells[place].strip(" \"'")
-            if _has_secret("password", "|", value):
-                yield (start := text.index(value, start)), start + len(value), match["name"]
-            at += len(sign.join(cells)) + 1
-        match = _sign("head").search(text, at)
+    for kind in ("head", "spaced") if "\n" in text else ():
+        at = 0
+        while match := _sign(kind).search(text, at):
+            sign = re.escape(match["sign"])
+            cell = re.compile(r"\S+" if kind == "spaced" else rf"(?m)(?:^|(?<={sign}))[^{sign}\n]*")
+            heads = [*cell.finditer(text, match.start(), match.end())]
+            place, at = sum(each.end() < match.start("name") for each in heads), match.end() + 1
+            while len(cells := [*cell.finditer(text, at, end := text.find("\n", at) % (len(text) + 1))]) == len(heads):
+                value = cells[place][0].strip(" \"'")
+                if _has_secret("password", "|", value):
+                    yield (start := text.index(value, cells[place].start())), start + len(value), match["name"]
+                at = end + 1
 
 
 def _mark(name: str) -> str:

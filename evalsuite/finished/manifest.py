@@ -60,11 +60,9 @@ def sealed(out: Path, input_sha256: str, languages: Sequence[str]) -> dict[str, 
 
 
 def files_of(folder: Path) -> list[Path]:
-    """In one order; names that begin with a dot are scratch and left out."""
+    """In one order, hidden ones too: a web server obeys `.htaccess`."""
     paths = []
     for path in sorted(folder.rglob("*")):
-        if any(part.startswith(".") for part in path.relative_to(folder).parts):
-            continue
         if is_file(path):
             paths.append(path)
         elif path.is_symlink() or not path.is_dir():

@@ -91,11 +91,3 @@ def _read_values(text: str) -> Iterator[Values]:
             at_s = float(sample[4]) if sample[4] else dated
             at_s = at_s / 1000 if at_s > IN_MS else at_s
             yield sample[1], dict(_LABEL.findall(sample[2])), at_s, decode.number(sample[3])
-
-
-def offset_s(zone: str) -> float:
-    """Of "UTC", "+08:00". Raises ValueError."""
-    moment = decode.instant(f"2000-01-01T00:00:00{'Z' if zone.upper() == 'UTC' else zone}")
-    if moment is None or (offset := moment.utcoffset()) is None:
-        raise ValueError(Message("importing.zone", text=zone))
-    return offset.total_seconds()

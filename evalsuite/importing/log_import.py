@@ -19,7 +19,7 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import ContradictsLog
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.model import UNKNOWN, Case, Finding, Run
-from evalsuite.importing import exporters, histories, user_facts
+from evalsuite.importing import histories, user_facts
 from evalsuite.importing.exporters import Exported
 from evalsuite.importing.histories import History
 from evalsuite.importing.user_facts import Facts
@@ -234,7 +234,7 @@ class Importer:
             raise ValueError(Message("importing.exported_when"))
         if not first.history and "zone" not in first.facts:
             raise ValueError(Message("importing.exported_zone"))
-        offset_s = exporters.offset_s(first.facts.get("zone", "UTC"))
+        offset_s = user_facts.offset_s(first.facts.get("zone", "UTC"))
         return exported.samples(stamps[0], stamps[-1], case.total_devices, offset_s)
 
     def _fill(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from evalsuite.core import layout, paths, redaction
-from evalsuite.core.decode import FILLED, Mistake, decode, message, read_toml, refusal, whole
+from evalsuite.core.decode import FILLED, Mistake, decode, instant, message, read_toml, refusal, whole
 from evalsuite.core.documents import STATED_FIGURES, stated_amount
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message
@@ -50,11 +50,9 @@ Facts = dict[str, str]
 
 
 def pattern(text: str) -> "re.Pattern[str]":
-    """`{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log` as a regular expression over paths.
-
-    A placeholder takes no `/`; those of numbers take digits. A name outside `FIELDS` becomes an option of the case.
-    Raises EvalsuiteError if a placeholder is repeated.
-    """
+    """`{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log` as a regular expression over paths. A placeholder
+    takes no `/`; those of numbers take digits. A name outside `FIELDS` becomes an option of the case. Raises
+    EvalsuiteError if a placeholder is repeated."""
     names = _PLACEHOLDER.findall(text)
     twice = sorted({name for name in names if names.count(name) > 1 and name not in UNNAMED})
     if not all(map(str.isidentifier, names)) or not names or twice:
@@ -123,6 +121,7 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
             raise ValueError(Message("importing.vocabulary_value", name=name, text=value, near=near[0]))
     if secret := redaction.find_secret({name: text for name, text in facts.items() if name not in _APART}):
         raise ValueError(Message("importing.fact_secret", place=secret))
+    offset_s(facts.get("zone", "UTC"))
     if "scope" in facts and facts["scope"] not in SCOPES:
         raise ValueError(Message("importing.scope", text=facts["scope"], known=tuple(SCOPES)))
     for name in _NAMES:
@@ -146,6 +145,14 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
     if each and total and each * nodes != total:
         values = {"nodes": nodes, "each": each, "product": each * nodes, "total": total}
         raise ValueError(Message("importing.devices_contradict", **values))
+
+
+def offset_s(zone: str) -> float:
+    """Of "UTC", "+08:00". Raises ValueError."""
+    moment = instant(f"2000-01-01T00:00:00{'Z' if zone.upper() == 'UTC' else zone}")
+    if moment is None or (offset := moment.utcoffset()) is None:
+        raise ValueError(Message("importing.zone", text=zone))
+    return offset.total_seconds()
 
 
 def is_whole(text: str, least: int) -> bool:

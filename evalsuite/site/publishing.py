@@ -43,14 +43,11 @@ class Published:
 
 
 def publish(reports: Sequence[Path], site: Path, keep: int | None = None) -> Published:
-    """Adds *reports* to *site* and makes its pages again.
-
-    *keep*: of so many of the newest sets of data the reports stay; the others go.
-    Raises EvalsuiteError before anything is written: a folder without a finished report, a *site* that is no site.
-    """
+    """Adds *reports* to *site* and makes its pages again. *keep*: of so many of the newest sets of data reports
+    stay. Raises EvalsuiteError before anything is written: no finished report, a *site* that is none."""
     site = Path(site)
     sources = [_source(Path(folder), site) for folder in reports]
-    _check_ours(site)
+    _check_ours(site, new=bool(reports))
     (site / REPORTS).mkdir(parents=True, exist_ok=True)
     with _alone(site):
         outcomes = [(name, _add(folder, name, site)) for folder, name in sources]
@@ -78,11 +75,13 @@ def _source(folder: Path, site: Path) -> tuple[Path, str]:
     return folder, content_id(folder)
 
 
-def _check_ours(site: Path) -> None:
+def _check_ours(site: Path, new: bool) -> None:
     """The marker is looked for last: another publisher may be writing it and, after it, the pages."""
-    if not site.exists():
+    if new and not site.exists():
         return
-    foreign = not site.is_dir() or any(path.name[0] != "." and path.name != REPORTS for path in site.iterdir())
+    foreign = (
+        not new or not site.is_dir() or any(path.name[0] != "." and path.name != REPORTS for path in site.iterdir())
+    )
     if foreign and not (site / MARKER).is_file():
         raise EvalsuiteError.of("site.no_site", site=site, marker=MARKER)
 

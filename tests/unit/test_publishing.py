@@ -119,7 +119,7 @@ def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_
 
     assert contents(tmp_path / "docs") == {"thesis.tex": b"precious"}
 
-    with pytest.raises(EvalsuiteError, match="lies inside the report"):
+    with pytest.raises(EvalsuiteError, match="a place in the report"):
         publishing.publish([monday], monday / "site")
     with pytest.raises(EvalsuiteError, match="no finished report"):
         publishing.publish([monday, tmp_path], tmp_path / "site")

@@ -193,5 +193,5 @@ def read_model(named: str) -> Transformer:
     if file.suffix == ".json":
         return from_config(files.read_json(file), file)
     known = {plain(name): each for each in listed()["transformers"] for name in each["names"] if "options" not in each}
-    each = look_up("results.flops_model", known, plain(named))
+    each = look_up("results.flops_model", {named: known[key]} if (key := plain(named)) in known else known, named)
     return from_config(each["config"], named, each["source"])
