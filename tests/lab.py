@@ -35,9 +35,8 @@ class Lab:
         ended = self.ends.pop(0) if self.ends else {} if seconds else FAILED
         printed = self.printed or runfolders.steps(seconds=(seconds or 0.5) + 0.0001 * (run.repeat % 5))
         host = runfolders.Host(printed=(printed,))
-        begun = datetime.now(UTC).isoformat()  # as its journal has it
-        command = replace(self.command, campaign=place)
-        return runfolders.fill(folder, host, run.repeat, command, **{"started_at": begun, **ended})
+        ended = {"started_at": datetime.now(UTC).isoformat(), **ended}  # as its journal has it
+        return runfolders.fill(folder, host, run.repeat, replace(self.command, campaign=place), **ended)
 
     def start(self, repeats=1, cases=(RUN.case,), waits=print, **limits):
         """One start of an evaluation: what is missing is run."""
