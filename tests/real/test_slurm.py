@@ -31,7 +31,7 @@ def on_the_cluster(cluster, monkeypatch):
 def measured(tmp_path, *words: str, repeats: str = "1") -> tuple[int, list[dict], Path]:
     """Exit code, the summaries of the report, and the folder of the first run."""
     where = ("--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "report"))
-    code = cli.main(["compare", *words, "--engine", "slurm", "--device", "cpu", "--repeats", repeats, *where])
+    code = cli.main(["compare", *words, "--engine", "slurm", "--repeats", repeats, *where])
     summaries = json.loads((tmp_path / "report" / "summary.json").read_text())["summaries"]
     return code, summaries, next((tmp_path / "runs").glob("*/r0"))
 
