@@ -272,7 +272,7 @@ def version_folder(cache: Path) -> Path:
 def fingerprint() -> str:
     """Changes with our code and data, and with the interpreter."""
     hashed = hashlib.sha256(sys.version.encode())
-    folders = (paths.PACKAGE, paths.ADAPTERS, paths.DATA / "criteria")
+    folders = (paths.PACKAGE, paths.ADAPTERS, paths.DATA / "criteria", paths.DATA / "dialects")
     inside = {path for folder in folders for kind in HASHED for path in folder.rglob(kind)}
     for path in sorted(path for path in {*inside, *paths.DATA.glob("*.*")} if path.is_file()):
         hashed.update(f"{path}\0".encode("utf-8", "backslashreplace"))
