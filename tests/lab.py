@@ -1,7 +1,6 @@
 """A folder of runs in which each start of a run ends as said next, and takes the seconds a step that are said."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from evalsuite.core.model import Run
 from evalsuite.launch import campaign, runner
@@ -35,7 +34,6 @@ class Lab:
         ended = self.ends.pop(0) if self.ends else {} if seconds else FAILED
         printed = self.printed or runfolders.steps(seconds=(seconds or 0.5) + 0.0001 * (run.repeat % 5))
         host = runfolders.Host(printed=(printed,))
-        ended = {"started_at": datetime.now(UTC).isoformat(), **ended}  # as its journal has it
         return runfolders.fill(folder, host, run.repeat, replace(self.command, campaign=place), **ended)
 
     def start(self, repeats=1, cases=(RUN.case,), waits=print, **limits):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
@@ -87,7 +88,8 @@ def fill(
     command: RunCommand = COMMAND,
     **ended,
 ) -> Outcome:
-    """Writes into a claimed *folder* what a run leaves there, its outcome last."""
+    """Writes into a claimed *folder* what a run leaves there, its outcome last. Of a campaign it begins now, as the
+    journal has it."""
     named = {"n0": hosts or Host()} if not isinstance(hosts, Mapping) else hosts
     last_s = max(at_s for host in named.values() for log in host.printed for at_s in log.arrivals_s)
     folder.write_command(command)
@@ -98,7 +100,8 @@ def fill(
         if host.samples is not None:
             folder.samples_path(name).write_text(host.samples)
     facts = {"status": "completed", "reason": "", "exit_code": 0, "duration_s": last_s + 1.0}
-    outcome = Outcome(**{**facts, "started_at": f"2026-11-20T10:{repeat:02d}:00+08:00", **ended})
+    begun = datetime.now(UTC).isoformat() if command.campaign else f"2026-11-20T10:{repeat:02d}:00+08:00"
+    outcome = Outcome(**{**facts, "started_at": begun, **ended})
     folder.write_outcome(outcome)
     return outcome
 

@@ -4,7 +4,6 @@ import json
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from unittest import mock
 
@@ -185,8 +184,7 @@ def compare(
         facts = {**{fact.key: fact.value for fact in FACTS}, "input_size": "224"}
         used = UsedRecipe(dialect="pytorch_examples", kind="reference", name="toy", model=model, facts=facts)
         command: RunCommand = replace(COMMAND, campaign=place, recipe=used, framework_version="1.0")
-        ended = {"started_at": datetime.now(UTC).isoformat(), "duration_s": machine.now_s + 0.1, **ended}
-        outcome = runfolders.fill(into, host, run.repeat, command, **ended)
+        outcome = runfolders.fill(into, host, run.repeat, command, duration_s=machine.now_s + 0.1, **ended)
         own = {"duration_s": machine.now_s + 0.1, "left_behind": machine.left, "group_cpu_s": machine.cpu_s}
         counted = {"started_at": outcome.started_at, "samples": samples.count("\n") - 1}
         into.write_agent("n0", replace(AGENT, cores=None, **own | counted))

@@ -37,7 +37,7 @@ def campaign(root, speeds, case=CASE, first=0, started_by=None):
             attempt = store.journal.started(run, started_by, at) if started_by else 1
             place = CampaignPlace(id=started_by or "", plan_sha256=sealed, round=0, order=repeat, attempt=attempt)
             command = replace(COMMAND, campaign=place if started_by else None)
-            runfolders.fill(folder, Host(printed=(steps(seconds=seconds),)), repeat, command)
+            runfolders.fill(folder, Host(printed=(steps(seconds=seconds),)), repeat, command, started_at=at)
     store.write_plan(plan)
     return root
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -74,8 +73,7 @@ def lab(tmp_path, monkeypatch):
                 f"n{k:02d}": runfolders.Host(printed=() if k else printed, samples=read, environment=HOST)
                 for k in range(case.nodes)
             }
-            command, begun = replace(COMMAND, campaign=place), datetime.now(UTC).isoformat()
-            return runfolders.fill(folder, hosts, run.repeat, command, started_at=begun)
+            return runfolders.fill(folder, hosts, run.repeat, replace(COMMAND, campaign=place))
 
         monkeypatch.setattr(runner, "launch", launch)
         store.write_plan(planned)
