@@ -22,8 +22,9 @@ SOME, NEAR = 10_000, 0.01  # values that show about where a percentile is; how n
 READ_AT_ONCE = 32  # quantities: those of one host, of which several are asked for again
 GPU_USE = "gpus.utilisation_percent"
 LARGEST_SUM = 2**62  # of whole numbers in an array
+END = b",%d," % LARGEST_SUM  # of a row
 Floats = NDArray[float64]
-Flags = NDArray[bool_]
+Places = slice | NDArray[bool_]  # in a row
 
 
 class Readout(NamedTuple):
@@ -34,11 +35,6 @@ class Readout(NamedTuple):
 
     def row(self, device: str) -> Floats | None:
         return self.values[self.of.index(device)] if device in self.of else None
-
-
-def ahead(samples: Samples, hosts: int) -> tuple[str, ...]:
-    """What is read with the first quantity that is asked for: all, where the samples of all *hosts* fit into memory."""
-    return tuple(samples.tables) if hosts <= FEW_HOSTS else ()
 
 
 def table_of(samples: Samples, name: str, others: tuple[str, ...] = ()) -> Readout | None:
@@ -61,26 +57,22 @@ def _summed(tables: PackedTables, names: tuple[str, ...]) -> dict[str, Readout]:
         if (packed := tables.line(name)) is None:
             continue
         line, readings, scale = packed
-        rows = [row.partition(b'":[') for row in line.strip()[2:-2].split(b'],"')]  # {"gpu0":[17,-1,0],"gpu1":[20,0,3]}
-        numbers = b",".join(numbers for *_, numbers in rows)
-        if numbers.translate(None, b"0123456789-,") or any(row[2].count(b",") != readings - 1 for row in rows):
+        _, *parts = line.strip().split(b'"')  # {"gpu0":[17,-1,0],"gpu1":[20,0,3]}
+        numbers = b"".join(row[2:-2] + END for row in parts[1::2])
+        if not numbers or numbers.translate(None, b"0123456789-,"):
             continue
-        found.append((name, tuple(device.decode() for device, *_ in rows), scale))
+        found.append((name, tuple(device.decode() for device in parts[::2]), scale))
         every.append(numbers)
     if not found:
         return {}
-    steps = numpy.fromstring(b",".join(every), dtype=int64, sep=",")
+    steps = numpy.fromstring(b"".join(every), dtype=int64, sep=",")
     most, ends = LARGEST_SUM // (readings + 1), [*accumulate(len(of) for _, of, _ in found)]
-    if steps.size != ends[-1] * readings or not -most <= steps.min() <= steps.max() <= most:
+    if steps.size != ends[-1] * (readings + 1) or (steps[readings :: readings + 1] != LARGEST_SUM).any():
         return {}
-    sums = steps.reshape(ends[-1], readings).cumsum(axis=1)
-    parts = ((*each, sums[end - len(each[1]) : end]) for each, end in zip(found, ends, strict=True))
-    return {name: Readout(of=of, values=counted / scale) for name, of, scale, counted in parts}
-
-
-def times_s(samples: Samples, others: tuple[str, ...]) -> Floats:
-    readout = table_of(samples, "at_s", others)
-    return numpy.zeros(0) if readout is None else readout.values[0]
+    steps = steps.reshape(ends[-1], readings + 1)[:, :-1]
+    sums, sure = steps.cumsum(axis=1), -most <= steps.min() <= steps.max() <= most
+    ended = zip(found, ends, strict=True) if sure else ()
+    return {name: Readout(of=of, values=sums[end - len(of) : end] / scale) for (name, of, scale), end in ended}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,8 +145,9 @@ def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
     for samples in hosts.values():
         start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
-        others = ahead(samples, len(hosts))
-        at_s = times_s(samples, others)
+        others = tuple(samples.tables) if len(hosts) <= FEW_HOSTS else ()
+        readout = table_of(samples, "at_s", others)
+        at_s = readout.values[0] if readout else numpy.zeros(0)
         later = numpy.ones(len(at_s), dtype=bool)
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
         places = range(len(at_s)) if later.all() else numpy.nonzero(later)[0]
@@ -181,22 +174,23 @@ class Cells:
         return self.end_s - self.begin_s
 
     @cached_property
-    def known(self) -> Flags:
+    def known(self) -> NDArray[bool_]:
         return ~numpy.isnan(self.values)
 
     def inside(self, begin_s: float, end_s: float) -> "Cells":
         begin, end = numpy.maximum(self.begin_s, begin_s), numpy.minimum(self.end_s, end_s)
-        kept = end > begin
+        kept = slice(None) if (longer := end > begin).all() else longer
         return Cells(begin_s=begin[kept], end_s=end[kept], values=self.values[:, kept])
 
 
-def read_together(kinds: Sequence[str], rows: Sequence[Floats]) -> Iterator[tuple[str, list[int], Floats, Flags]]:
+def read_together(kinds: Sequence[str], rows: Sequence[Floats]) -> Iterator[tuple[str, list[int], Floats, Places]]:
     """(kind, places, rows, where they were read) for the *rows* of each of *kinds* that were read at the same times."""
     every = numpy.array(rows)
     read = ~numpy.isnan(every)
-    asked = (((kind, flags.tobytes()), place) for place, (kind, flags) in enumerate(zip(kinds, read, strict=True)))
+    whole = bool(read.all())  # mostly
+    asked = (((kind, whole or flags.tobytes()), at) for at, (kind, flags) in enumerate(zip(kinds, read, strict=True)))
     for (kind, _), places in by_key(asked).items():
-        yield kind, places, every[places], read[places[0]]
+        yield kind, places, every[places], slice(None) if whole else read[places[0]]
 
 
 def possible(
@@ -204,8 +198,11 @@ def possible(
 ) -> tuple[Floats, list[int]]:
     """*values*, in percent of *wholes* where these are known, with NaN for what cannot be, and how many those are of
     each row; what is above *most* is that."""
-    shares = numpy.array([[100.0, whole] if whole is not None else [1.0, 1.0] for whole in wholes])
-    values = shares[:, :1] * values / shares[:, 1:]
+    if any(whole is not None for whole in wholes):
+        shares = numpy.array([[100.0, whole] if whole is not None else [1.0, 1.0] for whole in wholes])
+        values = shares[:, :1] * values / shares[:, 1:]
+    if values.min() >= 0 and values.max() <= min(*limits, *most):
+        return values, [0] * len(values)
     impossible = (values < 0) | (values > numpy.array(limits)[:, None])
     values = numpy.minimum(values, numpy.array(most)[:, None])
     rejected = impossible.sum(axis=1).tolist()
@@ -224,7 +221,7 @@ def rates(times_s: Floats, counts: Floats, period_s: float) -> Cells:
 def gauge(times_s: Floats, rows: Floats, reach_s: float, edges_s: tuple[float, float]) -> Cells:
     """Readings of an instant within *edges_s*: each holds for the time around it, up to half-way to its neighbours.
     *reach_s* is the time from one reading to the next."""
-    held = (times_s >= edges_s[0]) & (times_s <= edges_s[1])
+    held = slice(times_s.searchsorted(edges_s[0], side="left"), times_s.searchsorted(edges_s[1], side="right"))
     times_s = times_s[held]
     half = numpy.minimum(numpy.diff(times_s) / 2, 0.75 * reach_s)
     begin_s, end_s = times_s - reach_s, times_s + reach_s

@@ -15,7 +15,7 @@ from evalsuite.core.model import Case, Finding, Utilisation, Window, by_key
 from evalsuite.runs.samples import Header, Samples, gpu_name
 
 if TYPE_CHECKING:
-    from evalsuite.results.samples.sample_arrays import Cells, Flags, Floats, Readings, Readout
+    from evalsuite.results.samples.sample_arrays import Cells, Floats, Places, Readings, Readout
 
 # The clocks of the counter and of the agent are never read at one instant: a little above 100 % is full.
 FEWEST_READINGS = 5
@@ -92,7 +92,8 @@ def of_job(
     # of many hosts one resource of accelerators follows the other, so that 1,000 devices fit into memory
     apart = by_key((name if METERS[name].of == "accelerator" else "", name) for name in asked).values()
     for names in [asked] if len(near) <= FEW_HOSTS else apart:
-        of_hosts = [_series(host, names, span) for host in near]
+        others = tuple(dict.fromkeys(each for name in names[1:] and names for each in METERS[name].quantities))
+        of_hosts = [_series(replace(host, others=host.others or others), names, span) for host in near]
         for resource in names:
             same = [series for found in of_hosts for series in _over_link(resource, found.get(resource, []), planned)]
             if rejected := sum(series.rejected for series in same):
@@ -145,9 +146,10 @@ def _beyond(hosts: Sequence["Readings"], planned: Devices | None) -> Iterator[Fi
 
     busy = 0
     for host in hosts:
-        whole, inside = table_of(host.samples, GPU_USE, host.others), host.table(GPU_USE)
-        for name in (gpu_name(gpu.index) for gpu in host.header.gpus or () if gpu.of_job is False):
-            first, row = (table.row(name) if table else None for table in (whole, inside))
+        names = [gpu_name(gpu.index) for gpu in host.header.gpus or () if gpu.of_job is False]
+        tables = (table_of(host.samples, GPU_USE, host.others), host.table(GPU_USE)) if names else ()
+        for name in names:
+            first, row = (table.row(name) if table else None for table in tables)
             if first is not None and row is not None and (row == row).sum() >= FEWEST_READINGS:
                 busy += bool(first[first == first][0] == 0 and (row > 0).mean() > MOSTLY)
     if planned and planned.accelerators and busy:
@@ -250,7 +252,7 @@ def _table(readings: "Readings", resource: str) -> "Readout | None":
     return first
 
 
-def _cells(readings: "Readings", kind: str, rows: "Floats", read: "Flags", window: Bounds) -> "Cells":
+def _cells(readings: "Readings", kind: str, rows: "Floats", read: "Places", window: Bounds) -> "Cells":
     """The values of *rows* where they were *read*, with the times that they hold for, cut to *window*."""
     from evalsuite.results.samples import sample_arrays
 
@@ -258,7 +260,7 @@ def _cells(readings: "Readings", kind: str, rows: "Floats", read: "Flags", windo
     if kind == "counts":
         cells = sample_arrays.rates(times_s[read], rows[:, read], period_s)
     elif kind == "since":  # the reading before; that of the first is unknown
-        kept, ends_s = read[1:], times_s[1:]
+        kept, ends_s = read if isinstance(read, slice) else read[1:], times_s[1:]
         cells = sample_arrays.Cells(begin_s=times_s[:-1][kept], end_s=ends_s[kept], values=rows[:, 1:][:, kept])
     else:
         reach_s = max(period_s, (readings.header.pcie_period_s or 0.0) if kind == "rare" else 0.0)
