@@ -1,10 +1,18 @@
 """Processes of this machine that a test waits for, or that must be gone."""
 
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+
+from evalsuite.runs.store import RunFolder
+from tests import runfolders
 
 POLL_S = 0.1
 
@@ -48,3 +56,23 @@ def line(file: Path) -> str:
         return file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
         return ""
+
+
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+
+
+def with_library(name, source, folder):
+    """The environment of a process that finds a library of this C *source*."""
+    file = Path(tempfile.mkdtemp(dir=folder)) / name
+    compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(file)]
+    subprocess.run(compiled, input=source.encode(), check=True)
+    return os.environ | {"LD_LIBRARY_PATH": str(file.parent)}
+
+
+def sampled(environment, folder, seconds):
+    """Header, samples and environment that the agent writes of a sleep."""
+    run = Path(tempfile.mkdtemp(dir=folder)) / "run"
+    line = ["env", "EVALSUITE_HOST=n", sys.executable, "-m", "evalsuite", "sample", "-o", str(run), "--hz", "4"]
+    subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
+    samples = RunFolder(run).samples("n")
+    return samples.header, runfolders.readings(samples), RunFolder(run).environments()["n"]

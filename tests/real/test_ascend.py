@@ -1,19 +1,11 @@
 """Reading Ascend devices: through a small library that stands in for DCMI. As for NVML the library is compiled here and
 answers fixed values; they are no measurements."""
 
-import os
-import shutil
-import subprocess
-import sys
-
 import pytest
 
 from evalsuite.core.documents import Gpu
 from evalsuite.runs.samples import GpuReading
-from evalsuite.runs.store import RunFolder
-from tests import runfolders, sources
-
-COMPILER = shutil.which("cc") or shutil.which("gcc")
+from tests import processes, sources
 
 # Signatures as in Huawei's dcmi_interface_api.h: one card with two chips, numbered the other way round.
 DCMI = sources.text("ascend_dcmi.c")
@@ -21,45 +13,19 @@ DCMI = sources.text("ascend_dcmi.c")
 
 @pytest.fixture
 def sampled(tmp_path):
-    """Returns header, samples and environment of a short run with these variables."""
+    """Header, samples and environment of a short run with this library and these variables."""
+    if not processes.COMPILER:
+        pytest.skip("there is no C compiler to make the stand-in for DCMI")
 
-    def run(**environment):
-        line = [
-            "env",
-            "EVALSUITE_HOST=n",
-            sys.executable,
-            "-m",
-            "evalsuite",
-            "sample",
-            "-o",
-            str(tmp_path / "run"),
-            "--hz",
-            "4",
-        ]
-        subprocess.run([*line, "--", "sleep", "0.6"], env=os.environ | environment, check=True, timeout=180)
-        samples = RunFolder(tmp_path / "run").samples("n")
-        return samples.header, runfolders.readings(samples), RunFolder(tmp_path / "run").environments()["n"]
+    def run(init, **variables):
+        library = processes.with_library("libdcmi.so", f"#define INIT {init}\n{DCMI}", tmp_path)
+        return processes.sampled(library | variables, tmp_path, "0.6")
 
     return run
 
 
-@pytest.fixture
-def dcmi(tmp_path):
-    if COMPILER is None:
-        pytest.skip("there is no C compiler to make the stand-in for DCMI")
-
-    def compiled(init):
-        library = tmp_path / "lib" / "libdcmi.so"
-        library.parent.mkdir()
-        line = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
-        subprocess.run(line, input=f"#define INIT {init}\n{DCMI}".encode(), check=True)
-        return {"LD_LIBRARY_PATH": str(library.parent)}
-
-    return compiled
-
-
-def test_devices_are_read_by_the_library_in_the_numbers_of_programs(sampled, dcmi):
-    header, samples, environment = sampled(**dcmi(init=0), ASCEND_RT_VISIBLE_DEVICES="1")
+def test_devices_are_read_by_the_library_in_the_numbers_of_programs(sampled):
+    header, samples, environment = sampled(init=0, ASCEND_RT_VISIBLE_DEVICES="1")
 
     assert header.gpus[0] == Gpu(
         index=0, kind="npu", vendor="Huawei", name="Ascend 910B3", memory_total_bytes=64 << 30, of_job=False
@@ -79,7 +45,7 @@ def test_devices_are_read_by_the_library_in_the_numbers_of_programs(sampled, dcm
     assert (second.temperature_c, second.memory_errors_uncorrected) == (46, 1)
 
 
-def test_a_library_without_a_driver_finds_no_device(sampled, dcmi):
-    header, samples, _ = sampled(**dcmi(init=-8005))
+def test_a_library_without_a_driver_finds_no_device(sampled):
+    header, samples, _ = sampled(init=-8005)
 
     assert (header.gpus, samples[0].gpus) == ((), ())

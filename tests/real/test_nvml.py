@@ -3,11 +3,8 @@ answers fixed values, so what is tested is the way from NVML's C interface to ou
 that an older driver does not have. Its values are no measurements."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -21,10 +18,9 @@ from evalsuite.launch.provision import virtualenvs
 from evalsuite.results.samples import utilisation
 from evalsuite.runs.samples import GpuReading
 from evalsuite.runs.store import RunFolder
-from tests import runfolders
+from tests import processes, runfolders
 
-COMPILER = shutil.which("cc") or shutil.which("gcc")
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler to make the stand-in for NVML")
+pytestmark = pytest.mark.skipif(not processes.COMPILER, reason="there is no C compiler to make the stand-in for NVML")
 
 PARTS = dict(
     part.split("\n", 1) for part in (Path(__file__).parent / "stand_in_nvml.c").read_text().split("// part ")[1:]
@@ -34,25 +30,15 @@ LOST = "ret nvmlDeviceGetUtilizationRates(void *device, busy *rates) { return 15
 
 def stand_in(tmp_path, source):
     """The environment of a process that finds a library of these functions."""
-    file = Path(tempfile.mkdtemp(dir=tmp_path)) / "libnvidia-ml.so.1"
-    compiled = [COMPILER, "-shared", "-fPIC", "-x", "c", "-", "-o", str(file)]
-    subprocess.run(compiled, input=source.encode(), check=True)
-    return os.environ | {"LD_LIBRARY_PATH": str(file.parent)}
+    return processes.with_library("libnvidia-ml.so.1", source, tmp_path)
 
 
 @pytest.fixture
 def sampled(tmp_path):
     """Header, samples and environment of a short run with a library of the given functions."""
-
-    def run(source, seconds="1.2", **environment):
-        environment = stand_in(tmp_path, source) | environment
-        folder = Path(tempfile.mkdtemp(dir=tmp_path)) / "run"
-        line = ["env", "EVALSUITE_HOST=n", sys.executable, "-m", "evalsuite", "sample", "-o", str(folder), "--hz", "4"]
-        subprocess.run([*line, "--", "sleep", seconds], env=environment, check=True, timeout=180)
-        samples = RunFolder(folder).samples("n")
-        return samples.header, runfolders.readings(samples), RunFolder(folder).environments()["n"]
-
-    return run
+    return lambda source, seconds="1.2", **variables: processes.sampled(
+        stand_in(tmp_path, source) | variables, tmp_path, seconds
+    )
 
 
 def looked_at(tmp_path, source) -> dict:
