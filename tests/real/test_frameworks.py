@@ -64,12 +64,15 @@ def test_four_frameworks_train_on_two_processes_and_stand_on_one_page(tmp_path):
     assert sum("processes=2 global_batch=8 image_size=32" in text for text in logs) >= len(STEP_LINES)
 
 
-def test_two_frameworks_train_one_bert_from_one_start(capsys):
-    code = cli.main(["equivalence", "--models", "bert_tiny", "--frameworks", "pytorch,mxnet", "--json"])
+@pytest.mark.parametrize("frameworks", ["mxnet,pytorch", ",".join(sorted(STEP_LINES))])
+def test_frameworks_train_one_bert_from_one_start(frameworks, capsys):
+    code = cli.main(["equivalence", "--models", "bert_tiny", "--frameworks", frameworks, "--json"])
 
     (model,) = json.loads(capsys.readouterr().out)["models"]
     assert code == Exit.DONE, model["not_run"]
-    assert [pair["verdict"] for pair in model["pairs"]] == ["proven"]
+    assert ",".join(answer["framework"] for answer in model["answers"]) == frameworks
+    assert {pair["verdict"] for pair in model["pairs"]} == {"proven"}
+    assert all(0 < pair["gradient_norm"] < 1e-6 for pair in model["pairs"])  # different code, and yet the same
 
 
 # two processes in fp32, one in AMP; on one in fp32 the proofs of equivalence train
@@ -90,13 +93,27 @@ def test_a_framework_trains_the_reference_model_and_prints_every_step(framework,
     assert ("precision=amp amp_kind=bfloat16" in logs[0]) == (precision == "amp")
 
 
-def test_jax_trains_the_reference_model_on_one_device(tmp_path):
-    (log,) = trained("jax", tmp_path)
+ON_ONE_DEVICE = sources.table("frameworks.toml")["on_one_device"]
 
-    steps = re.findall(r"logging_writer\.py:48\] \[(\d)\] steps_per_second=([\d.e-]+), train_loss=([\d.]+)", log)
-    assert [number for number, _, _ in steps] == ["1", "2", "3", "4"]
+
+@pytest.mark.parametrize("framework", ON_ONE_DEVICE)
+def test_a_framework_trains_the_reference_model_on_one_device(framework, tmp_path):
+    (log,) = trained(framework, tmp_path)
+
+    steps = re.findall(ON_ONE_DEVICE[framework], log)
+    assert [number for number, _ in steps] == ["1", "2", "3", "4"]
     assert "trainable_parameters=25557032 stride_on=3x3" in log
-    assert float(steps[-1][2]) < float(steps[0][2])
+    assert float(steps[-1][1]) < float(steps[0][1])
+
+
+def test_the_static_graph_of_oneflow_trains_what_it_trains_eagerly(tmp_path):
+    (tmp_path / "eager").mkdir()
+    (tmp_path / "graph").mkdir()
+    (eager,), (graph,) = trained("oneflow", tmp_path / "eager"), trained("oneflow", tmp_path / "graph", xla=True)
+
+    losses = [re.findall(ON_ONE_DEVICE["oneflow"], log) for log in (eager, graph)]
+    assert len(losses[0]) == 4
+    assert [float(loss) for _, loss in losses[1]] == pytest.approx([float(loss) for _, loss in losses[0]], rel=1e-3)
 
 
 SEQUENCES_PER_S = sources.table("frameworks.toml")["sequences_per_s"]
