@@ -40,14 +40,6 @@ def variable(**set_):
     return "environment", edited
 
 
-def forgotten(*facts):
-    def edited(command):
-        for fact in facts:
-            del command["recipe"]["facts"][fact]
-
-    return "command", edited
-
-
 @pytest.fixture
 def pair(tmp_path):
     """The evaluation of two frameworks' recorded runs, of which PyTorch's are edited."""
@@ -97,11 +89,6 @@ def test_runs_of_an_unknown_machine_are_not_ranked(pair):
 
     assert len(fairness.groups(valid(change.summaries), fairness.FRAMEWORKS)) == 2
     assert not ranked(change)
-
-
-@pytest.mark.parametrize("fact", ["optimiser", "clipping", "parallel_layout"])
-def test_where_nobody_states_a_fact_the_order_is_preliminary_and_names_it(pair, fact):
-    assert standing(pair(forgotten(fact))) == ("not_decided", [fact])
 
 
 def test_the_recorded_pair_may_be_ranked(pair):
