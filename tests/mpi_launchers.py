@@ -29,8 +29,7 @@ def images_on(hosts: Iterable[Host], folder: Path) -> tuple[str, ...]:
     shutil.copy(TOYS / "scripts" / "train.py", own)
     adapter = STARTED_BY_MPIRUN.replace('"{python}", ', SAYING_WHERE).replace("SCRIPTS", str(own))
     (own.parent / "mpinet.py").write_text(adapter)
-    (folder / "docker").write_text(DOCKER)
-    (folder / "docker").chmod(0o755)
+    sources.program(folder / "docker", DOCKER)
     for host in hosts:
         for place in programs:
             subprocess.run(host.enter("mount", "--bind", str(folder / "docker"), place), check=True)

@@ -14,7 +14,7 @@ from evalsuite.core.documents import HostEnvironment
 from evalsuite.core.model import Case, Skip
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import RunFolder, Store
-from tests import runfolders
+from tests import runfolders, sources
 from tests.toys import CASE
 
 WORD = "correct-horse7"  # of a person's
@@ -24,20 +24,10 @@ SAID = f"cannot log in with api_key={WORD} at https://me:{WORD}@host.example.org
 LAST_LINE = f"RuntimeError: {SAID}"
 ADDRESS = f"https://me:{WORD}@git.example.org/a/b"
 KNOWN = {"$WORD": WORD, "$MADE": MADE, "$HEX": HEX, "$ADDRESS": ADDRESS}
-
-
-def _filled(value):
-    """A value of the table with the secrets in it, lists as tuples."""
-    if value == "$NONE":
-        return None
-    if isinstance(value, dict):
-        return {key: _filled(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return tuple(map(_filled, value))
-    return re.sub(r"\$[A-Z]+", lambda name: KNOWN[name[0]], value) if isinstance(value, str) else value
-
-
-TABLE = _filled(tomllib.loads((Path(__file__).parent / "attacks" / "secrets.toml").read_text(encoding="utf-8")))
+TABLE = sources.filled(  # with the secrets in it
+    tomllib.loads((Path(__file__).parent / "attacks" / "secrets.toml").read_text(encoding="utf-8")),
+    lambda text: re.sub(r"\$[A-Z]+", lambda name: KNOWN[name[0]], text),
+)
 DATA = Path(__file__).parent / "data"
 MIXED = string.ascii_letters + string.digits
 WORDS = {"any": MIXED, "hex": string.hexdigits[:16], "up": MIXED[26:], "low": MIXED[:26]}

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import tomllib
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,18 +42,34 @@ def text(name: str) -> str:
     return (Path(__file__).parent / "files" / name).read_text(encoding="utf-8")
 
 
+def lay(folder: Path, texts: Mapping[str, str]) -> Path:
+    """Writes each of *texts* below *folder*, where its path says; gives *folder*."""
+    for path, content in texts.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content)
+    return folder
+
+
+def program(file: Path, content: str) -> Path:
+    """*file* as a program: *content* is of the shell, unless it begins with what reads it."""
+    lay(file.parent, {file.name: content if content.startswith("#!") else f"#!/bin/sh\n{content}\n"})
+    file.chmod(0o755)
+    return file
+
+
 def table(name: str) -> dict[str, Any]:
     return tomllib.loads(text(name))
 
 
 def cases(name: str) -> dict[str, Any]:
     """A table whose lists are tuples and in which `$NONE` stands for None."""
-    return _filled(table(name))
+    return filled(table(name))
 
 
-def _filled(value: Any) -> Any:
+def filled(value: Any, known: Callable[[str], str] = str) -> Any:
+    """*known*: what each other text stands for."""
     if isinstance(value, dict):
-        return {key: _filled(each) for key, each in value.items()}
+        return {key: filled(each, known) for key, each in value.items()}
     if isinstance(value, list):
-        return tuple(map(_filled, value))
-    return None if value == "$NONE" else value
+        return tuple(filled(each, known) for each in value)
+    return None if value == "$NONE" else known(value) if isinstance(value, str) else value

@@ -117,9 +117,7 @@ DOCKER = sources.text("bad_input_docker.sh")
 
 
 def test_an_image_that_cannot_be_pulled_is_a_failed_run_with_the_runtime_s_words(lab, monkeypatch):
-    (lab / "bin").mkdir()
-    (lab / "bin" / "docker").write_text(DOCKER)
-    (lab / "bin" / "docker").chmod(0o755)
+    sources.program(lab / "bin" / "docker", DOCKER)
     monkeypatch.setenv("PATH", f"{lab / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("PYTHONPATH", str(lab / "site"))
     (lab / "site").mkdir()

@@ -107,9 +107,7 @@ def of_source(wanted: str) -> str | None:
     if subprocess.run([sys.executable, "-m", "venv", place]).returncode:
         return None
     packages = next(place.glob("lib/python3*/site-packages"))
-    for file, text in INSTEAD[name].items():
-        (packages / file).parent.mkdir(parents=True, exist_ok=True)
-        (packages / file).write_text(text)
+    sources.lay(packages, INSTEAD[name])
     wheel = name in ("oneflow", "paddlepaddle")
     how = ("--only-binary", ":all:", "--python-version", "3.8") if wheel else ("--no-binary", name)
     source = ("download", "-q", "--no-deps", "--no-build-isolation", *how, "-d", place, wanted)
@@ -128,8 +126,7 @@ def of_source(wanted: str) -> str | None:
         (packages / file).write_text(text)
         (packages / file).chmod(0o755)
     start = f'#!{python}\nfrom {module} import {function}\n\nif __name__ == "__main__":\n    {function}()\n'
-    script.write_text(start)
-    script.chmod(0o755)
+    sources.program(script, start)
     return str(python)
 
 
@@ -198,8 +195,7 @@ def test_every_process_has_its_own_rank_on_its_host_and_all_meet_on_the_first(re
 @pytest.mark.parametrize(("phase", "code"), [("Succeeded", 0), ("Failed", 1)])
 def test_the_logs_of_elasticdl_s_pods_are_followed_to_their_end_and_the_pods_go_with_the_run(tmp_path, phase, code):
     for name in ("kubectl", "elasticdl"):
-        (tmp_path / name).write_text(sources.text("launchers_kubectl.sh"))
-        (tmp_path / name).chmod(0o755)
+        sources.program(tmp_path / name, sources.text("launchers_kubectl.sh"))
     case = Case(
         framework="elasticdl", recipe="r", model="m", nodes=1, devices_per_node=2, batch_per_device=1, device="cpu"
     )

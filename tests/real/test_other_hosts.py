@@ -25,10 +25,7 @@ SILENT_S = 4.0  # longer than a busy machine keeps a sign of life waiting
 @pytest.fixture
 def far(tmp_path, monkeypatch):
     """A run's command line over an engine whose agents do not see the evaluator die; it gives up after SILENT_S."""
-    stand_in = tmp_path / "bin" / "srun"
-    stand_in.parent.mkdir()
-    stand_in.write_text(STAND_IN.replace("LIVES_ON", repr(LIVES_ON)))
-    stand_in.chmod(0o755)
+    stand_in = sources.program(tmp_path / "bin" / "srun", STAND_IN.replace("LIVES_ON", repr(LIVES_ON)))
     program = "from evalsuite.machine.heartbeat import HeartbeatMonitor\n"
     program += "from evalsuite.launch import programs\nprograms.TERMINATE_S = 1.0\n"
     program += f"HeartbeatMonitor.__init__.__defaults__ = ({SILENT_S},)\n"

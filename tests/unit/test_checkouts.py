@@ -172,10 +172,8 @@ SETTINGS = sources.text("checkouts_settings.txt")
 
 
 def test_settings_that_somebody_left_in_a_checkout_start_nothing(got, mirror, repository, tmp_path):
-    (tmp_path / "hooks").mkdir()
     for hook in ("post-checkout", "post-index-change", "reference-transaction", "watcher"):
-        (tmp_path / "hooks" / hook).write_text(f"#!/bin/sh\ntouch {tmp_path}/hit\n")
-        (tmp_path / "hooks" / hook).chmod(0o755)
+        sources.program(tmp_path / "hooks" / hook, f"touch {tmp_path}/hit")
     (tmp_path / "hooks" / "attributes").write_text("* filter=x diff=x\n")
     with open(got / ".git" / "config", "a") as config:
         config.write(SETTINGS.format(hit=tmp_path / "hit", hooks=tmp_path / "hooks"))

@@ -45,9 +45,7 @@ def test_command_ranks_and_variables_reach_the_container_and_gpus_only_where_the
 
 
 def test_apptainer_gets_the_values_that_are_known_on_the_node(tmp_path):
-    stand_in = tmp_path / "apptainer"
-    stand_in.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\nenv | grep ^APPTAINERENV_\n')
-    stand_in.chmod(0o755)
+    sources.program(tmp_path / "apptainer", 'printf "%s\\n" "$@"\nenv | grep ^APPTAINERENV_')
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "MASTER_ADDR": "gpu03", "CUDA_VISIBLE_DEVICES": "0,1 $x"}
 
     argv = RUNTIMES["apptainer"].wrap(WISH, COMMAND)
@@ -81,8 +79,7 @@ def stand_in(tmp_path, monkeypatch):
     """Puts a program of that name first on the PATH."""
 
     def put(name, text):
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
+        sources.program(tmp_path / name, text)
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
     return put

@@ -123,11 +123,7 @@ def tree(tmp_path):
 
     def write(mounts, memberships, files):
         files = {"proc/self/mountinfo": "\n".join(mounts), "proc/self/cgroup": memberships, **files}
-        for path, text in files.items():
-            file = tmp_path / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text + "\n")
-        return tmp_path
+        return sources.lay(tmp_path, {path: f"{text}\n" for path, text in files.items()})
 
     return write
 

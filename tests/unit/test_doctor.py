@@ -19,9 +19,7 @@ def program_on_path(tmp_path, monkeypatch):
     """Puts a shell script of that name and text on the PATH."""
 
     def put(name, text):
-        file = tmp_path / name
-        file.write_text(f"#!/bin/sh\n{text}\n")
-        file.chmod(0o755)
+        sources.program(tmp_path / name, text)
         monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
 
     return put

@@ -1,6 +1,5 @@
 """The files of a run folder as nouns: there and back, and what is said of one that is not as it should be."""
 
-import functools
 import json
 import re
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from evalsuite.runs.planned import AskedRun, Planned
 from evalsuite.runs.samples import Header
 from evalsuite.runs.store import Store
 from tests import sources
+from tests.bad_files import changed, places, value_at
 from tests.toys import CASE, COMMAND, toynet
 
 RECORDED = Store(paths.DATA / "recorded").finished()
@@ -84,24 +84,6 @@ def read(kind, facts):
     return kind.from_json(facts, "run/file.json")
 
 
-def places(value, path=()):
-    """The path of every key and item in *value*."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, inner in items:
-        yield (*path, name)
-        yield from places(inner, (*path, name))
-
-
-def at(facts, path):
-    return functools.reduce(lambda inner, name: inner[name], path, facts)
-
-
-def changed(facts, path, value):
-    copy = json.loads(json.dumps(facts))
-    at(copy, path[:-1])[path[-1]] = value
-    return copy
-
-
 def name_of(path):
     """`("gpus", 0, "name")` as an error writes it: `gpus[0].name`."""
     return "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in path).removeprefix(".")
@@ -156,10 +138,10 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path):
 def test_a_value_of_another_type_is_an_error_that_names_file_and_key(kind):
     facts = written(KINDS[kind])
     for path in places(facts):
-        wrong = [[1]] if isinstance(at(facts, path), dict) else {"a": 1}
+        wrong = [[1]] if isinstance(value_at(facts, path), dict) else {"a": 1}
 
         with pytest.raises(EvalsuiteError, match=SAID.format(re.escape(name_of(path)))):
-            read(kind, changed(facts, path, wrong))
+            read(kind, changed(facts, path, lambda _, wrong=wrong: wrong))
 
 
 @pytest.mark.parametrize(("kind", "key"), REQUIRED)
@@ -203,7 +185,7 @@ def test_any_json_gives_a_noun_or_an_error_of_the_users(facts):
 def test_any_json_at_any_key_gives_a_noun_or_an_error_of_the_users(place, value):
     kind, path = place
     try:
-        reading = read(kind, changed(written(KINDS[kind]), path, value))
+        reading = read(kind, changed(written(KINDS[kind]), path, lambda _: value))
     except EvalsuiteError as error:
         assert str(error).startswith("run/file.json: ")
     else:

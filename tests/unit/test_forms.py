@@ -43,9 +43,7 @@ def any_material(request, tmp_path):
 def test_forms_are_named_once_in_one_order_and_a_browser_without_a_pdf_gives_its_last_words(monkeypatch, tmp_path):
     assert forms.parse_names("zip, md,md") == ("md", "zip")
 
-    fake = tmp_path / "chromium"
-    fake.write_text("#!/bin/sh\necho no display >&2\n")
-    fake.chmod(0o755)
+    fake = sources.program(tmp_path / "chromium", "echo no display >&2")
 
     with pytest.raises(EvalsuiteError, match=r"wrote no PDF.*no display"):
         pdf._print(b"<p>", str(fake))

@@ -18,9 +18,7 @@ STAND_IN = sources.text("nightly_stand_in.sh")
 @pytest.fixture
 def night(tmp_path):
     """Gives the exit code of a night and what it asked evalsuite for, when `compare` and the like end as is said."""
-    (program := tmp_path / "bin" / "evalsuite").parent.mkdir()
-    program.write_text(STAND_IN)
-    program.chmod(0o755)
+    program = sources.program(tmp_path / "bin" / "evalsuite", STAND_IN)
     (tmp_path / "nightly.sh").write_text(SCRIPT)
     (lab := tmp_path / "lab").mkdir()
 

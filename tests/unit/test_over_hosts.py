@@ -199,9 +199,7 @@ def test_what_runs_ends_when_the_fan_out_is_killed(tmp_path):
 
 
 def test_a_host_that_is_not_reached_is_named_and_the_others_are_ended(tmp_path, monkeypatch):
-    ssh = tmp_path / "ssh"
-    ssh.write_text("#!/bin/sh\necho Host key verification failed. >&2\nexit 255\n")
-    ssh.chmod(0o755)
+    ssh = sources.program(tmp_path / "ssh", "echo Host key verification failed. >&2\nexit 255")
     monkeypatch.setenv("EVALSUITE_SSH", str(ssh))
     said: list[str] = []
 

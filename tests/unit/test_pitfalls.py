@@ -19,22 +19,10 @@ from evalsuite.machine.sensors import system
 from evalsuite.machine.sensors.network import Network
 from evalsuite.machine.sensors.nvidia import DeviceSettings
 from tests import sources
+from tests.sources import lay
 from tests.toys import CASE
 
 State, Address = namedtuple("State", "isup"), namedtuple("Address", "family")
-
-
-@pytest.fixture
-def machine(tmp_path):
-    """Writes files of a made-up machine, and gives its root."""
-
-    def write(texts):
-        for path, text in texts.items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_text(f"{text}\n")
-        return tmp_path
-
-    return write
 
 
 def seen(found):
@@ -54,38 +42,39 @@ INFINIBAND = sources.table("pitfalls.toml")["infiniband_files"]
 
 
 @pytest.mark.parametrize(("files", "variables", "lacks", "names"), sources.cases("pitfalls.toml")["infiniband"])
-def test_infiniband_that_is_up_and_would_not_be_used_is_named(machine, monkeypatch, files, variables, lacks, names):
+def test_infiniband_that_is_up_and_would_not_be_used_is_named(tmp_path, monkeypatch, files, variables, lacks, names):
     monkeypatch.setattr(ctypes.util, "find_library", lambda name: None if lacks else name)
     monkeypatch.setattr(resource, "getrlimit", lambda which: (8 << 20 if lacks else resource.RLIM_INFINITY,) * 2)
 
     there = {name: text for of in files for name, text in INFINIBAND[of].items()}
 
-    assert seen(pitfalls.infiniband(variables, machine(there))) == list(names)
+    assert seen(pitfalls.infiniband(variables, lay(tmp_path, there))) == list(names)
 
 
-def test_a_port_without_a_link_is_no_capacity(machine, monkeypatch):
+def test_a_port_without_a_link_is_no_capacity(tmp_path, monkeypatch):
     monkeypatch.setattr(system, "read_psutil", lambda name: {})
 
-    assert Network(machine(INFINIBAND["port"])).facts.keys() == {"mlx5_0/1"}
-    assert Network(machine(INFINIBAND["down"])).facts == {}
+    assert Network(lay(tmp_path, INFINIBAND["port"])).facts.keys() == {"mlx5_0/1"}
+    assert Network(lay(tmp_path, INFINIBAND["down"])).facts == {}
 
 
 @pytest.mark.parametrize(("policy", "device", "names"), sources.cases("pitfalls.toml")["clocks"])
-def test_clocks_and_power_below_the_defaults_are_named(machine, policy, device, names):
+def test_clocks_and_power_below_the_defaults_are_named(tmp_path, policy, device, names):
     files = ("scaling_governor", "scaling_driver", "energy_performance_preference")
     said = {f"{pitfalls.CPU_POLICY}/{file}": text for file, text in zip(files, policy.split(), strict=True)}
 
-    assert seen(pitfalls.clocks([DeviceSettings(index=0, **device)], machine(said))) == list(names)
+    assert seen(pitfalls.clocks([DeviceSettings(index=0, **device)], lay(tmp_path, said))) == list(names)
 
 
 @pytest.mark.parametrize(("cores", "gpus"), [(range(16), [[4, 5]]), (range(12, 20), []), (range(16, 32), [[0]])])
-def test_gpus_far_from_all_cores_that_may_be_used_are_named(machine, cores, gpus):
+def test_gpus_far_from_all_cores_that_may_be_used_are_named(tmp_path, cores, gpus):
     places = {0: "1a", 4: "8a", 5: "8b"}
     files = {f"sys/bus/pci/devices/{place}/numa_node": str(int(index > 0)) for index, place in places.items()}
     files |= {f"sys/bus/pci/devices/{place}/local_cpulist": "16-31" if k else "0-15" for k, place in places.items()}
     devices = [DeviceSettings(index=index, pci=places.get(index)) for index in (0, 4, 5, 6)]
 
-    assert [list(pitfall.seen.values["gpus"]) for pitfall in pitfalls.numa(devices, machine(files), cores)] == gpus
+    found = pitfalls.numa(devices, lay(tmp_path, files), cores)
+    assert [list(pitfall.seen.values["gpus"]) for pitfall in found] == gpus
 
 
 def test_doctor_has_a_line_for_each_area_and_says_what_was_found_in_both_languages(monkeypatch):

@@ -14,6 +14,7 @@ from evalsuite.launch import campaign, runner
 from evalsuite.launch.checks import imports
 from evalsuite.plan import containers, plan, repositories, spec, variants
 from evalsuite.plan.plan import Machine
+from tests import sources
 from tests.toys import toynet
 
 SPEC = """
@@ -35,15 +36,14 @@ image = "lab/paddle:1"
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
-    for name, text in {
+    files = {
         "tools/train.py": "import os, sys, numpy\nsys.path.append('..')\nfrom nets.resnet import build\n",
         "nets/__init__.py": "",
         "nets/resnet.py": "import easydict.more\nfrom . import blocks\n",
         "nets/blocks.py": "import visualdl\ntry:\n    import absent_a\nexcept ImportError:\n    pass\n"
         "if os.name:\n    import absent_b\ndef f():\n    import absent_c\nimport its_own_op\n",
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+    }
+    sources.lay(folder, files)
     monkeypatch.setattr(repositories, "folder", lambda recipe: folder)
     return folder
 
@@ -66,13 +66,11 @@ def test_what_loading_a_script_imports_is_asked_for_and_what_may_never_be_import
 def docker(tmp_path, monkeypatch):
     """Its image is this interpreter; it notes how often it was started."""
     (tmp_path / "spec.toml").write_text(SPEC)
-    docker = tmp_path / "bin" / "docker"
-    docker.parent.mkdir()
-    docker.write_text(
-        f'#!/bin/sh\necho "$*" | grep -o lab/paddle:1 >>"$0.asked"\n'
-        f'until [ "$1" = python3 ]; do shift; done; shift; echo Welcome; exec {sys.executable} "$@"\n'
+    docker = sources.program(
+        tmp_path / "bin" / "docker",
+        f'echo "$*" | grep -o lab/paddle:1 >>"$0.asked"\n'
+        f'until [ "$1" = python3 ]; do shift; done; shift; echo Welcome; exec {sys.executable} "$@"',
     )
-    docker.chmod(0o755)
     monkeypatch.setenv("PATH", str(docker.parent), prepend=":")
     runner.image_packages.cache_clear()
     return docker

@@ -4,7 +4,6 @@ import contextlib
 import os
 import shlex
 import time
-from pathlib import Path
 
 import pytest
 import yaml
@@ -22,6 +21,7 @@ from evalsuite.launch.remote import allocations
 from evalsuite.plan.estimate import Estimate
 from evalsuite.schedulers import SCHEDULERS, slurm
 from tests import goldens, sources
+from tests.sources import program
 from tests.toynet import TOYNET
 from tests.toys import CASE
 
@@ -65,12 +65,6 @@ def test_what_was_asked_for_reaches_compare_word_for_word(tmp_path, monkeypatch,
     assert words[words.index("--out") + 1] == "my report"
 
 
-def program(folder: Path, name: str, text: str) -> None:
-    file = folder / name
-    file.write_text(f"#!/bin/sh\n{text}\n")
-    file.chmod(0o755)
-
-
 @pytest.fixture
 def programs(tmp_path, monkeypatch):
     """A folder first on the PATH, for programs of Slurm that say what a test wants."""
@@ -81,12 +75,12 @@ def programs(tmp_path, monkeypatch):
 
 
 def test_a_job_has_a_number_and_one_that_slurm_refuses_or_nobody_takes_says_why(programs, tmp_path, monkeypatch):
-    program(programs, "sbatch", 'echo "812;cluster"')
+    program(programs / "sbatch", 'echo "812;cluster"')
     assert allocations.submit(SLURM, tmp_path / "evaluation.sbatch", print) == "812"
 
     why = "sbatch: error: invalid partition specified: gpux\nsbatch: error: Batch job submission failed"
-    program(programs, "sbatch", f"printf '{why}' >&2; exit 1")
-    program(programs, "scontrol", "exit 0")
+    program(programs / "sbatch", f"printf '{why}' >&2; exit 1")
+    program(programs / "scontrol", "exit 0")
 
     with pytest.raises(EvalsuiteError, match=r"sbatch: invalid partition specified: gpux .*expected.*Try another"):
         allocations.submit(SLURM, tmp_path / "evaluation.sbatch", print)
@@ -100,19 +94,19 @@ def test_a_controller_that_is_away_is_waited_for_and_no_run_is_at_fault(programs
     heard: list[str] = []
     monkeypatch.setattr(allocations, "PAUSES_S", [0.01] * 4)
     engine = allocations.engine(SLURM, {})
-    program(programs, "scontrol", 'echo x >>"$0.asked"; test $(wc -l <"$0.asked") -gt 3')
+    program(programs / "scontrol", 'echo x >>"$0.asked"; test $(wc -l <"$0.asked") -gt 3')
 
     assert allocations.await_answer(engine, heard.append)
     assert len(heard) == 3 and "Slurm" in heard[0]
     assert not allocations.await_answer(engine, heard.append) and len(heard) == 3
     program(
-        programs, "sbatch", 'rm -f "${0%/*}/scontrol.asked"; test -e "$0.again" && echo 9 || { >"$0.again"; exit 1; }'
+        programs / "sbatch", 'rm -f "${0%/*}/scontrol.asked"; test -e "$0.again" && echo 9 || { >"$0.again"; exit 1; }'
     )
     (programs / "scontrol.asked").unlink()
     assert allocations.submit(SLURM, programs / "job", heard.append) == "9" and len(heard) == 6
     assert heard[-1].endswith("asked for 1 s more")
-    program(programs, "scontrol", "exit 1")
-    program(programs, "sbatch", "echo 'sbatch: error: Unable to contact slurm controller' >&2; exit 1")
+    program(programs / "scontrol", "exit 1")
+    program(programs / "sbatch", "echo 'sbatch: error: Unable to contact slurm controller' >&2; exit 1")
     assert not allocations.await_answer(engine, heard.append)
     with pytest.raises(EvalsuiteError, match=r"sbatch: Unable to contact.*expected an answer of Slurm.*submit it then"):
         allocations.submit(SLURM, programs / "job", heard.append)
@@ -122,7 +116,7 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
     programs, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    program(programs, "sinfo", "echo 'debug* 3'")
+    program(programs / "sinfo", "echo 'debug* 3'")
     asked = ["submit", "--frameworks", "pytorch", "--recipe", "reference-resnet50", "--scales"]
     on_cpus = ["--device", "cpu"]
 
@@ -135,7 +129,7 @@ def test_submit_refuses_more_nodes_than_there_are_or_a_plan_without_runs_before_
         and not (tmp_path / "runs").exists()
     )
     assert cli.main([*asked, "2x1", *on_cpus]) == Exit.DONE and "not checked" not in capsys.readouterr().err
-    program(programs, "sinfo", "exit 1")
+    program(programs / "sinfo", "exit 1")
     assert (
         cli.main([*asked, "2x1", *on_cpus]) == Exit.DONE
         and "nodes were not checked: `sinfo`" in capsys.readouterr().err
@@ -167,9 +161,9 @@ def test_slurm_itself_says_what_it_does_not_know_and_a_time_in_which_no_run_woul
     programs, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    program(programs, "scontrol", "exit 0")
+    program(programs / "scontrol", "exit 0")
     refused = "allocation failure: Invalid account"
-    program(programs, "sbatch", f'test "$1" != --test-only || {{ echo "{refused}" >&2; exit 1; }}')
+    program(programs / "sbatch", f'test "$1" != --test-only || {{ echo "{refused}" >&2; exit 1; }}')
     asked = ["submit", "--frameworks", "pytorch", "--models", "resnet50_v1.5", "--device", "cpu", "--scales", "1x1"]
 
     assert cli.main([*asked, "--go"]) == Exit.USAGE and "Invalid account" in capsys.readouterr().err
@@ -188,7 +182,7 @@ def test_jobs_of_their_own_for_each_number_of_nodes_are_written_where_slurm_char
         'frameworks = ["pytorch"]\nmodels = ["resnet50_v1.5"]\nbatch_per_device = [8]\nprecision = ["fp32"]\n'
         'scales = ["1x1", "4x8"]\nsteps = "5+20"\nrepeats = 5\nexpected_run_s = 360\n'
     )
-    program(programs, "sbatch", 'echo "$3" >>"$0.asked"; wc -l <"$0.asked"')
+    program(programs / "sbatch", 'echo "$3" >>"$0.asked"; wc -l <"$0.asked"')
     words = ["--spec", "lab.toml", "--recipe", "reference", "--device", "gpu", "--anyway", "--go"]
 
     assert cli.main(["submit", *words]) == Exit.DONE
@@ -205,13 +199,13 @@ def test_jobs_of_their_own_for_each_number_of_nodes_are_written_where_slurm_char
 def test_the_end_of_the_time_is_slurms_variable_or_what_scontrol_says(programs):
     at = time.time() + 600
     told = time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(at))
-    program(programs, "scontrol", f"echo '   StartTime=2026-01-01T00:00:00 EndTime={told} Deadline=N/A'")
+    program(programs / "scontrol", f"echo '   StartTime=2026-01-01T00:00:00 EndTime={told} Deadline=N/A'")
 
     assert allocations.wall_time_left_s({"SLURM_JOB_ID": "812", "SLURM_JOB_END_TIME": str(int(at))}) == pytest.approx(
         600, abs=60
     )
     assert allocations.wall_time_left_s({"SLURM_JOB_ID": "812"}) == pytest.approx(600, abs=60)
-    program(programs, "scontrol", "echo '   StartTime=Unknown EndTime=Unknown'")
+    program(programs / "scontrol", "echo '   StartTime=Unknown EndTime=Unknown'")
     assert allocations.wall_time_left_s({"SLURM_JOB_ID": "812"}) is None
     assert allocations.wall_time_left_s({}) is None
 
@@ -303,10 +297,7 @@ def test_submit_writes_what_the_launcher_runs_over_the_pods(tmp_path):
 
 
 def test_go_gives_them_to_the_cluster_s_client_and_repeats_what_it_says(tmp_path, monkeypatch, capsys):
-    client = tmp_path / "bin" / "kubectl"
-    client.parent.mkdir()
-    client.write_text('#!/bin/sh\necho "error: no matches for kind \\"TrainJob\\"" >&2; exit 1\n')
-    client.chmod(0o755)
+    client = program(tmp_path / "bin" / "kubectl", 'echo "error: no matches for kind \\"TrainJob\\"" >&2; exit 1')
     monkeypatch.setenv("PATH", str(client.parent), prepend=":")
 
     assert submitted(tmp_path, "--device", "cpu", "--go") == 2

@@ -28,9 +28,7 @@ HASHES = " --hash=sha256:a0 --hash=sha256:a1\n"
 class Uv:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.program = folder / "uv"
-        self.program.write_text(UV.replace("{python}", sys.executable))
-        self.program.chmod(0o755)
+        self.program = sources.program(folder / "uv", UV.replace("{python}", sys.executable))
         self.locks("toynet==1.0\n")
 
     def locks(self, *answers: str) -> None:

@@ -23,6 +23,7 @@ from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules.printed_beside import cited_figure
 from evalsuite.runs.store import Store
+from tests.sources import lay
 
 DONE, USAGE, SOME_FAILED = Exit.DONE, Exit.USAGE, Exit.SOME_FAILED
 RESNET = "--set model=resnet50"
@@ -51,19 +52,13 @@ def table(*rows, head=HEAD):
     return {"table.csv": "\n".join((head, *rows)) + "\n"}
 
 
-def files(folder, texts):
-    for name, text in texts.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-
-
 @pytest.fixture
 def bring(tmp_path, capsys, monkeypatch):
     """`import` into a folder of its own, words separated by spaces: (exit code, the answers, standard error)."""
     monkeypatch.chdir(tmp_path)
 
     def brought(words, texts=()):
-        files(tmp_path, dict(texts))
+        lay(tmp_path, dict(texts))
         code = main(["import", *words.split(), "--runs", str(tmp_path / "runs"), "--json"])
         said = capsys.readouterr()
         return code, json.loads(said.out) if said.out else [], said.err
@@ -370,7 +365,7 @@ class TestTables:
 
 class TestWhatIsPrinted:
     def test_many_equal_complaints_are_one_with_the_command_that_would_work(self, tmp_path, capsys):
-        files(tmp_path, logs(*(f"logs/{number}.log" for number in range(22))))
+        lay(tmp_path, logs(*(f"logs/{number}.log" for number in range(22))))
 
         main(["import", str(tmp_path / "logs"), "--runs", str(tmp_path / "runs")])
 
@@ -380,7 +375,7 @@ class TestWhatIsPrinted:
         assert summary.startswith("0 run folders made")
 
     def test_of_many_runs_the_same_is_said_once(self, tmp_path, capsys):
-        files(tmp_path, table(*(ROW.replace("100", str(100 + number)) for number in range(31))))
+        lay(tmp_path, table(*(ROW.replace("100", str(100 + number)) for number in range(31))))
 
         main(["import", str(tmp_path / "table.csv"), "--runs", str(tmp_path / "runs")])
 
@@ -388,7 +383,7 @@ class TestWhatIsPrinted:
         assert first.startswith("31 of them, ") and summary.startswith("31 run folders made")
 
     def test_the_terminal_is_given_no_command(self, tmp_path, capsys):
-        files(tmp_path, logs("\x1b[31mred.log"))
+        lay(tmp_path, logs("\x1b[31mred.log"))
 
         main(["import", str(tmp_path / "\x1b[31mred.log"), "--runs", str(tmp_path / "runs")])
 
@@ -403,7 +398,7 @@ class TestLogsToAPage:
     @pytest.fixture
     def page(self, tmp_path, capsys, monkeypatch):
         monkeypatch.chdir(tmp_path)
-        files(tmp_path, logs("logs/pytorch/1.log", "logs/mxnet/1.log") | {"logs/README.md": "# Logs of May\n"})
+        lay(tmp_path, logs("logs/pytorch/1.log", "logs/mxnet/1.log") | {"logs/README.md": "# Logs of May\n"})
 
         def written(words):
             code = main(["report", *shlex.split(words), *["--lang", "en"] * ("--lang" not in words)])
@@ -432,7 +427,7 @@ class TestLogsToAPage:
 
     def test_a_log_in_no_known_format_asks_how_it_is_read_too(self, page, tmp_path):
         lines = "".join(f"it {step:4d} | {200 + step % 3}.5 img/s | loss {3 - step / 90:.3f}\n" for step in range(160))
-        files(tmp_path, {"own/a.log": lines})
+        lay(tmp_path, {"own/a.log": lines})
 
         _, said, _ = page("own")
         line = said.splitlines()[-4].partition("report ")[2]
@@ -453,7 +448,7 @@ class TestLogsToAPage:
         assert len(page.runs.finished()) == 2
 
     def test_a_folder_that_is_not_its_own_is_left_alone(self, page, tmp_path):
-        files(tmp_path, {"report-runs/mine.txt": "notes"})
+        lay(tmp_path, {"report-runs/mine.txt": "notes"})
 
         code, said, _ = page(f"logs {self.SAID}")
 
