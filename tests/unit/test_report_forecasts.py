@@ -44,12 +44,3 @@ def test_no_forecast_stands_anywhere_else(page, built):
 
     assert not [number for number in numbers for line in elsewhere if number in line.text("en")]
     assert not [number for number in numbers if number.replace(",", "") in data + tables]
-
-
-def test_the_verdict_on_large_scales_stays_open_and_says_how_far_was_measured_and_no_forecast(page, built):
-    verdict = page.one("section", id="verdict")
-    (c1,) = (verdict for verdict in built("ladder").summary["verdicts"] if verdict["criterion"] == "C1")
-
-    assert (c1["outcome"], c1["measured"]) == ("undetermined", None)
-    assert "No value measured here is of 20 nodes or more" in verdict.text("en")
-    assert "≈ extrapolated" not in verdict.text("en") and "外推" not in verdict.text("zh-CN")

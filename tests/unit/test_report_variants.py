@@ -1,13 +1,10 @@
 """The section on networks and algorithms: what one option changes, and what that costs (docs/numbers.md#variants)."""
 
-from dataclasses import replace
-
 import pages
 import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.core.model import Machine
 from evalsuite.report.book import board
 from evalsuite.report.book import changes as room
 from evalsuite.report.book.book import Book
@@ -57,18 +54,6 @@ def test_a_chain_of_changes_is_taken_apart_into_single_ones():
 @pytest.mark.parametrize(("one", "other"), sources.table("report_variants.toml")["no_variants"])
 def test_what_differs_in_more_than_one_option_is_no_variant(one, other):
     assert changes([ladder(**one), ladder(**other)]) == ()
-
-
-def test_cases_of_two_environments_have_no_ratio():
-    there = ladder(optimiser="allreduce")
-    moved = replace(
-        there, measurements=tuple(replace(run, environment=Machine(name="elsewhere")) for run in there.measurements)
-    )
-
-    (change,) = changes([ladder(), moved])
-
-    assert [obstacle.key for obstacle in change.obstacles] == ["environment"]
-    assert change.ratio is None
 
 
 def test_a_difference_is_significant_by_the_rules_of_all_comparisons_and_what_switches_nothing_on_is_the_base():
