@@ -242,7 +242,7 @@ def _size(path: Path) -> int:
 def _files(names: Sequence[str]) -> tuple[list[Path], Mapping[Path, "History"]]:
     """The logs, and those made of histories that trackers keep."""
     paths = [path for name in map(Path, names) for path in (recordings.units(name) if name.is_dir() else [name])]
-    if not any(_may_be_history(Path(name)) for name in names):
+    if not any(map(_may_be_history, paths)):
         return paths, {}
     from evalsuite.importing import histories  # slow
 
@@ -253,7 +253,8 @@ def _files(names: Sequence[str]) -> tuple[list[Path], Mapping[Path, "History"]]:
 
 def _may_be_history(path: Path) -> bool:
     """Whether it is a folder, binary, or a table or a history by its name; a text by another name is a log."""
-    found = path.is_dir() or path.suffix.lower() in (".csv", ".tsv", ".jsonl", ".wandb") or "tfevents" in path.name
+    found = path.suffix.lower() in (".csv", ".tsv", ".jsonl", ".wandb") or "tfevents" in path.name
+    found = found or path.is_dir() or path.name == "meta.yaml"  # of MLflow
     with contextlib.suppress(OSError), files.open_file(path, follow=True) as file:
         found = found or b"\0" in file.read(64)
     return found
@@ -263,9 +264,8 @@ def _exit(rows: Sequence[Row], names: Sequence[str]) -> int:
     measured = [row for row in rows if row["throughput"] is not None and row["status"] in ("ok", "partial")]
     if not all(map(os.path.exists, names)):
         return Exit.USAGE
-    if not measured:
-        return Exit.NOTHING_MEASURED
-    return Exit.DONE if len(measured) == len(rows) else Exit.SOME_FAILED
+    read = Exit.DONE if len(measured) == len(rows) else Exit.SOME_FAILED
+    return read if measured else Exit.NOTHING_MEASURED
 
 
 def facts(path: Path, reading: "Reading") -> Row:
