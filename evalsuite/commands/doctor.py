@@ -1,7 +1,5 @@
-"""`evalsuite doctor`: what this machine can run, or whether the nodes of an engine are fit.
-
-Of this machine it needs nothing but the standard library to say what is missing.
-"""
+"""`evalsuite doctor`: what this machine can run, or whether the nodes of an engine are fit. Of this machine it needs
+nothing but the standard library to say what is missing."""
 
 import argparse
 import functools

@@ -205,9 +205,7 @@ def _try(file: Path, limit_s: float, steps: str) -> RunFolder:
 
 def _look_at(folder: RunFolder, file: Path, table: Mapping[str, str], *, late: bool) -> dict[str, str]:
     """What the log of the first steps adds to *table*; nothing where its first report may come later than they do.
-
-    Raises NothingMeasured, with what is missing.
-    """
+    Raises NothingMeasured, with what is missing."""
     outcome, logs = folder.outcome(), folder.logs()
     found = explaining.explained(logs[0].path, catalogue.known()) if logs and outcome.ended_well else None
     if found and found.dialect:

@@ -1,7 +1,5 @@
-"""The arguments of each command, as `data/commands/` declares them; all that `--help` imports.
-
-Values are digits as everybody types them, and nothing that Python alone takes for a number.
-"""
+"""The arguments of each command, as `data/commands/` declares them; all that `--help` imports. Values are digits as
+everybody types them, and nothing that Python alone takes for a number."""
 
 import argparse
 import os
@@ -58,11 +56,14 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
 
 
 class Once(argparse.Action):
-    """The last of several would be taken and the others forgotten without a word."""
+    """The last of several counts, as wrappers expect, and not without a word."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
         if getattr(self, "given", None) is namespace:
-            parser.error(worded(Message("commands.given_twice", option=self.option_strings[0])))
+            from evalsuite.commands.printing.terminal import note  # slow, and rarely needed
+
+            value = " ".join(map(str, values)) if isinstance(values, list) else str(values)
+            note(Message("commands.given_twice", option=self.option_strings[0], value=value))
         self.given = namespace  # one parser may be asked again
         setattr(namespace, self.dest, values)
 

@@ -155,6 +155,9 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
             "printed_unit": unit,
             "also_printed": _also_printed(logs[0], reading, dialect) if logs else None,
         }
+        given = arguments.devices and arguments.batch_per_device
+        if read["certainty"] == "printed only" and not given and recordings.arrivals_of(logs[0]):
+            read["certainty_reason"] = Message("logs.sure_recorded")
         return _count_operations(read, reading, logs[0], unit, arguments) if logs else read | {"compute": None}
 
     return row

@@ -15,6 +15,7 @@ from evalsuite.commands.printing.terminal import duration, line, note
 from evalsuite.commands.run import interruptible
 from evalsuite.contracts.adapter import Adapter, Recipe
 from evalsuite.contracts.registry import discover
+from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.findings import OtherDevices
 from evalsuite.core.messages import Message, join, message_of
@@ -64,6 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) -> Iterator[Rehearsed]:
+    arguments.scales = arguments.scales and [*map(spec.scale, arguments.scales.split(","))]
+    files.try_place(arguments.out, folder=True)
+    catalogue.known(search_paths(arguments))
     asked = rehearsal.chosen(arguments.recipe, adapters)
     if not asked:
         raise EvalsuiteError.of("commands.rehearse_nothing")
@@ -90,10 +94,7 @@ def _rehearse(
     if absent := environment.absent(recipe.programs("cpu")):
         raise EvalsuiteError.of("launch.program", name=absent[0])  # before anything large is fetched
     rehearsals.fetch(recipe, how, arguments.mirror, note)
-    if arguments.scales:
-        scales = [spec.scale(word) for word in arguments.scales.split(",")]
-    else:
-        scales = [scale for scale in how.scales if scale[0] <= max(1, len(engine.nodes))]
+    scales = arguments.scales or [scale for scale in how.scales if scale[0] <= max(1, len(engine.nodes))]
     options = Options(environment=MANAGED, search_paths=search_paths(arguments))
     with rehearsals.environment(recipe, progress=note) as made:
         key = (adapter.name, name)
@@ -157,7 +158,7 @@ def _judge(
         ranks=case.total_devices,
         hosts=case.nodes,
         batch_per_device=case.batch_per_device,
-        steps=f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
+        steps=str(case.protocol),
         steps_seen=seen,
         reports=read.steps_reported,
         options=case.options,

@@ -74,9 +74,7 @@ def exit_code(evaluation: Evaluation) -> Exit:
 
 def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) -> None:
     """Raises EvalsuiteError for what the report is asked for and cannot give, before anything is started or read.
-
-    *cases*: those that are planned, where that is known: a criterion must be about one of them.
-    """
+    *cases*: those that are planned, where that is known: a criterion must be about one of them."""
     check_words(arguments)
     runs, out = arguments.runs or DEFAULT_RUNS, arguments.out.resolve()
     roots = [root.resolve() for root in (runs if isinstance(runs, list) else [runs])]
@@ -166,10 +164,11 @@ def evaluate(
         receipts=(arguments.receipts,) if arguments.receipts else (),
         meanwhile=lambda: report.make_ready(languages),
     )
-    if arguments.against:
-        compared = published_rates.compare(valid(evaluation.summaries), published_rates.of_reference(arguments.against))
-        evaluation = replace(evaluation, against=tuple(compared))
-    evaluation = replace(evaluation, forecast=_forecast_scales(arguments))
+    among = published_rates.of_reference(arguments.against) if arguments.against else ()
+    compared = tuple(published_rates.compare(valid(evaluation.summaries), among))
+    if arguments.against and not compared:
+        note(say("report.against_nothing", name=arguments.against))
+    evaluation = replace(evaluation, against=compared, forecast=_forecast_scales(arguments))
     return author.attached(evaluation, authored) if authored else evaluation
 
 

@@ -70,9 +70,7 @@ def set_aside(arguments: argparse.Namespace, request: Request) -> None:
 
 def _find_again(words: Sequence[str], request: Request) -> list[Run]:
     """The finished runs that *words* name: `failed` (also without a valid number), `changed`, a case or a run's id.
-
-    Raises EvalsuiteError for a word that names none, and for runs of a script or command that has changed since.
-    """
+    Raises EvalsuiteError for a word that names none, and for runs of a script or command that has changed since."""
     plan, store = request.plan, request.place.store
     finished = {run: store.folder(run) for run in filter(store.ended(), plan.runs)}
     why = {run: runner.find_change(folder, plan.recipe(run.case)) for run, folder in finished.items()}
@@ -99,10 +97,8 @@ def _is_valid(folder: RunFolder, options: Options) -> bool:
 
 
 def run_missing(request: Request, between: Callable[[Plan], None] = lambda plan: None) -> tuple[Plan, Exit]:
-    """Runs what is missing, and says so as it goes. *between* two rounds, when nothing is measured, is called.
-
-    Returns the plan less the cases whose framework could not be installed, and what its runs end the command with.
-    """
+    """Runs what is missing, and says so as it goes. *between* two rounds, when nothing is measured, is called. Returns
+    the plan less the cases whose framework could not be installed, and what its runs end the command with."""
     plan, place, options = request.plan, request.place, request.options
     _say_left_out(plan.skips)
     for finding in plan.findings:

@@ -1,7 +1,5 @@
-"""`evalsuite status`: how far an evaluation is, and what failed in it.
-
-Whether a run goes on is seen by its growing files: to try its lock could take it away from the evaluation.
-"""
+"""`evalsuite status`: how far an evaluation is, and what failed in it. Whether a run goes on is seen by its growing
+files: to try its lock could take it away from the evaluation."""
 
 import argparse
 import contextlib

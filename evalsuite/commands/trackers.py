@@ -1,8 +1,6 @@
-"""`evalsuite report --to`: the runs of a report as histories of a tracker, written by its own library.
-
-A history is a list of points, and `import` reads it back: what a log's lines say of throughput and loss, at their
-steps and times; last, once, what evalsuite says of the run and its case. Each writer only writes.
-"""
+"""`evalsuite report --to`: the runs of a report as histories of a tracker, written by its own library. A history is a
+list of points, and `import` reads it back: what a log's lines say of throughput and loss, at their steps and times;
+last, once, what evalsuite says of the run and its case. Each writer only writes."""
 
 import contextlib
 import io

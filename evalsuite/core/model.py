@@ -52,6 +52,9 @@ class Protocol:
     def total_steps(self) -> int:
         return self.warmup_steps + self.measured_steps
 
+    def __str__(self) -> str:
+        return f"{self.warmup_steps}+{self.measured_steps}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
@@ -108,9 +111,8 @@ class Case:
         cores = f"-c{self.cores_per_device}" if self.cores_per_device else ""
         switches = {True: "-xla", False: "", None: f"-xla={UNKNOWN}"}[self.xla]
         options = "".join(f"-{name}={value}" for name, value in self.options)
-        steps = f"{self.protocol.warmup_steps}+{self.protocol.measured_steps}"
         batch = f"b{self.batch_per_device}" if self.strong_batch is None else f"g{self.strong_batch}"
-        how = f"{self.device}{cores}-{self.precision}{switches}-{batch}{options}-s{steps}"
+        how = f"{self.device}{cores}-{self.precision}{switches}-{batch}{options}-s{self.protocol}"
         return f"{self.framework}-{self.recipe}-{how}"
 
     @overload

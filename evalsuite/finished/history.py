@@ -1,8 +1,6 @@
-"""Finished reports → the history of each case, with its regressions.
-
-A line is one case in one environment with one unit and origin: between its points the day and the framework's version
-differ. Two reports with the same runs are one measurement; the later, larger one counts.
-"""
+"""Finished reports → the history of each case, with its regressions. A line is one case in one environment with one
+unit and origin: between its points the day and the framework's version differ. Two reports with the same runs are one
+measurement; the later, larger one counts."""
 
 import hashlib
 import re

@@ -114,6 +114,8 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
     own), a bad name or number, or nodes and devices that do not fit. *columns*: name → header."""
     known = {*FACTS, *FIELDS, *RECORDED}
     for name, value in facts.items():
+        if re.search(r"[\x00-\x1f\x7f]", value.strip()):
+            raise ValueError(Message("plan.one_line", name=name, text=ascii(value)[:60]))
         if name not in known and (near := difflib.get_close_matches(name, known, n=1, cutoff=NEARLY)):
             raise ValueError(Message("importing.vocabulary_name", text=name, near=near[0]))
         words, word = _KNOWN["values"].get({"optimizer": "optimiser"}.get(name, name), ()), value.strip().lower()

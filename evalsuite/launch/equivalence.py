@@ -1,7 +1,5 @@
-"""Trains the reference workloads of one model from one start, each framework in its own environment.
-
-See `adapters/workloads/equivalence.py`: the first makes the start, all answer from it.
-"""
+"""Trains the reference workloads of one model from one start, each framework in its own environment. See
+`adapters/workloads/equivalence.py`: the first makes the start, all answer from it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

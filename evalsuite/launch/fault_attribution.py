@@ -1,7 +1,5 @@
-"""Whether the framework failed or the infrastructure: launcher, nodes, network.
-
-A run that the infrastructure failed says nothing of the framework and is made again.
-"""
+"""Whether the framework failed or the infrastructure: launcher, nodes, network. A run that the infrastructure failed
+says nothing of the framework and is made again."""
 
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The cores of a node divided: a CPU device is a fixed set of cores, the same number for each.
-
-Documentation/ABI/stable/sysfs-devices-system-cpu (`thread_siblings_list`) and …/sysfs-devices-node (`cpulist`).
-"""
+Documentation/ABI/stable/sysfs-devices-system-cpu (`thread_siblings_list`) and …/sysfs-devices-node (`cpulist`)."""
 
 import hashlib
 import time

@@ -1,7 +1,5 @@
-"""Signs of life between the evaluator and the agents of a run: files in the run folder that each touches.
-
-Only times of files are compared with each other, since a file server has its own clock.
-"""
+"""Signs of life between the evaluator and the agents of a run: files in the run folder that each touches. Only times of
+files are compared with each other, since a file server has its own clock."""
 
 import contextlib
 import os

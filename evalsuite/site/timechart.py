@@ -1,7 +1,5 @@
-"""A model's history: a panel for each case, all on one axis of time and one of change in per cent.
-
-Words are in the page around them.
-"""
+"""A model's history: a panel for each case, all on one axis of time and one of change in per cent. Words are in the
+page around them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

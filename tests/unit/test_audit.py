@@ -109,7 +109,9 @@ def test_a_report_against_published_figures_says_what_share_of_them_and_what_dif
     for text in (capsys.readouterr().out, (tmp_path / "report.html").read_text()):
         assert "384.19" in text and "V100" in text
     assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs), *against]) == Exit.DONE
-    assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs)]) == Exit.CRITERION_FAILED
+    others = ["--against", "tianshu"]
+    assert cli.main(["audit", str(tmp_path), "--runs", str(honest.runs), *others]) == Exit.CRITERION_FAILED
+    assert "tianshu: none of its figures" in capsys.readouterr().err
     assert cli.main(["report", "--against", "nothing"]) == Exit.USAGE
 
 

@@ -156,6 +156,12 @@ LINES = {
 }
 
 
+def test_bytes_before_the_first_line_are_no_cut_lines(tmp_path):
+    (file := tmp_path / "a.log").write_bytes(b"\0\x9f\n\x9f" * 9000 + b"\n" + maxtext(100))
+
+    assert read_file(file, devices=8).throughput is not None
+
+
 @pytest.mark.parametrize(("line", "printed", "whole"), sources.cases("intact.toml")["numbers"])
 def test_a_number_is_taken_whole_or_not_at_all(line, printed, whole):
     assert is_whole(LINES[line].compiled.search(printed.encode()), LINES[line]) is whole

@@ -100,7 +100,6 @@ def test_the_commands_take_all_and_those_that_take_one_refuse_a_second(tmp_path,
     capsys.readouterr()
     assert main(["status", *both, "--json"]) == Exit.DONE
     assert [(one["folder"], one["done"]) for one in json.loads(capsys.readouterr().out)] == [(str(a), 2), (str(b), 1)]
-    for command in ("run", "import x", "doctor --hosts a"):
-        with pytest.raises(SystemExit):
-            main([*command.split(), *both])
-        assert "--runs was given twice" in capsys.readouterr().err
+    for command in ("plan --frameworks x", "import x", "doctor --hosts a:"):
+        assert main([*command.split(), *both]) == Exit.USAGE
+        assert f"--runs is given twice: the last, {b}, counts" in capsys.readouterr().err

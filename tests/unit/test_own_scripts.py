@@ -309,6 +309,7 @@ def test_init_writes_no_file_over_another_and_says_which_program_is_not_there(fi
         ([], "no command"),
         (["-o", "moon.toml", "--", "python3", "train.py"], "there already"),
         (["--", "torchrum", "train.py"], 'no program "torchrum"'),
+        (["-o", "new.toml", "--", "python3", "caf\udce9.py"], "not UTF-8"),
     ):
         assert cli.main(["init", "--lang", "en", *words]) == Exit.USAGE
         assert said in capsys.readouterr().err

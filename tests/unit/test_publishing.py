@@ -134,7 +134,7 @@ NOT_OURS = {
     "id_rsa": b"x", "key.pem": b"x", "evil.js": b"x", "a.log.gz": b"x", "tables/a.csv": "token=1".encode("utf-16"),
     "evil.html": b"<script>x</script>", "a.svg": b"<svg><script>x</script></svg>", "b.svg": b"<svg onload='x'/>",
     "report.html": b"", "report.zh.html": b"<title>another</title>", "a.pdf": b"x", "b.pdf": b"%PDF-1.4 <</JS (x)>>",
-    "a\u202evsc.csv": b"x", "more.zip": bundle.zip_files({"../x.csv": b"x"}),
+    "a\u202evsc.csv": b"x", ".htaccess": b"x", "more.zip": bundle.zip_files({"../x.csv": b"x"}),
 }  # fmt: skip
 
 

@@ -98,6 +98,8 @@ def test_a_rate_that_the_arrivals_refute_is_doubtful_in_import_and_parse(tmp_pat
     (answer,) = [brought(tmp_path, capsys, "--set", "model=toy", "--set", "devices=1", "--set", "batch=8")[1]]
     read = []
     for path in (folder.path, folder.log_path("n0")):
+        main(["parse", str(path), "--lang", "en"])
+        assert "let that clock confirm the printed figure" in capsys.readouterr().out
         main(["parse", str(path), "--devices", "1", "--batch-per-device", "8", "--json"])
         read += json.loads(capsys.readouterr().out)
 

@@ -1,7 +1,5 @@
-"""An author's check: what comes of an adapter, a dialect or a sensor, and what is missing, with what to do.
-
-Nothing is started: the command lines of a small matrix are built.
-"""
+"""An author's check: what comes of an adapter, a dialect or a sensor, and what is missing, with what to do. Nothing is
+started: the command lines of a small matrix are built."""
 
 import re
 from collections.abc import Iterator, Mapping

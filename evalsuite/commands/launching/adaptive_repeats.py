@@ -31,10 +31,8 @@ def missing_runs(plan: Plan, store: Store, places: Places, criteria: Criteria | 
 
 
 def _bases_again(missing: Iterable[Run], store: Store) -> Iterator[Run]:
-    """One more run of each base that was measured before and that this start, with a larger scale of it, lacks.
-
-    What changed between two starts would be part of the efficiency (docs/numbers.md#verdicts).
-    """
+    """One more run of each base that was measured before and that this start, with a larger scale of it, lacks. What
+    changed between two starts would be part of the efficiency (docs/numbers.md#verdicts)."""
     cases = dict.fromkeys(run.case for run in missing)
     bases = dict.fromkeys(case.at_scale(1, 1) for case in cases if case.strong_batch is None)
     for base in (base for base in bases if base not in cases):
@@ -87,11 +85,9 @@ class AdaptiveRepeats:
             before = again
 
     def next_round(self) -> list[Run]:
-        """A further round of each model and scale of which a case has too few runs that nobody disturbed.
-
-        All its cases take part, by the machine's state and never by their values. There is none after two in which
-        no run of them had the machine for itself.
-        """
+        """A further round of each model and scale of which a case has too few runs that nobody disturbed. All its cases
+        take part, by the machine's state and never by their values. There is none after two in which no run of them had
+        the machine for itself."""
         again: list[Run] = []
         rows_of = by_key(((row.case.model, row.case.scale), row) for row in (self._rows() if self._further else ()))
         for rows in rows_of.values():

@@ -1,10 +1,8 @@
-"""`evalsuite submit --engine kubernetes`: pods for a whole evaluation, as manifests to read; with --go applied.
-
-One allocation is a TrainingRuntime and a TrainJob of Kubeflow Trainer v2. The nodes' pods run sshd. The launcher's pod
-runs the evaluation over them with the engine hosts, by the host file of Trainer's MPI policy. Kueue admits all of them
+"""`evalsuite submit --engine kubernetes`: pods for a whole evaluation, as manifests to read; with --go applied. One
+allocation is a TrainingRuntime and a TrainJob of Kubeflow Trainer v2. The nodes' pods run sshd. The launcher's pod runs
+the evaluation over them with the engine hosts, by the host file of Trainer's MPI policy. Kueue admits all of them
 together or none. Sources: trainer.kubeflow.org/v1alpha1 (Trainer 2.1), its runtime deepspeed-distributed, and
-kueue.sigs.k8s.io/docs/tasks/run/trainjobs.
-"""
+kueue.sigs.k8s.io/docs/tasks/run/trainjobs."""
 
 import argparse
 import json

@@ -1,8 +1,6 @@
-"""The language of the terminal: that of `--lang zh` or `--lang en`, else that of the locale, else English.
-
-Sentences of the commands are in `data/text/terminal`. What other rooms say (errors, reasons, the details of `doctor`)
-comes as messages (`evalsuite/core/messages.py`).
-"""
+"""The language of the terminal: that of `--lang zh` or `--lang en`, else that of the locale, else English. Sentences of
+the commands are in `data/text/terminal`. What other rooms say (errors, reasons, the details of `doctor`) comes as
+messages (`evalsuite/core/messages.py`)."""
 
 import argparse
 import gettext

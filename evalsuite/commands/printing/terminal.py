@@ -78,10 +78,8 @@ def result(measurement: Measurement) -> str:
 
 @contextmanager
 def bar(total: float, *, worth_it: bool = True) -> Iterator[ShowDone | None]:
-    """What shows how much is done, on standard error; None where that is no terminal, or the work is not *worth_it*.
-
-    It has no thread: forking is safe while it shows.
-    """
+    """What shows how much is done, on standard error; None where that is no terminal, or the work is not *worth_it*. It
+    has no thread: forking is safe while it shows."""
     if not worth_it or not sys.stderr.isatty():
         yield None
         return

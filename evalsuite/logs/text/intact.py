@@ -1,7 +1,5 @@
-"""A log whose lines were cut or folded, or whose numbers were rewritten, is refused.
-
-Terminals, `fold` and spreadsheets do that. What is left whole then makes another throughput.
-"""
+"""A log whose lines were cut or folded, or whose numbers were rewritten, is refused. Terminals, `fold` and spreadsheets
+do that. What is left whole then makes another throughput."""
 
 import itertools
 import re
@@ -56,7 +54,7 @@ class IntactCheck:
         text = piece.chunk.text
         if piece.behind is not None:
             text = text[: text.find(b"\n", piece.behind) + 1 or len(text)] if piece.behind else b""
-        self._altered += len(_SPLIT.findall(text))
+        self._altered += 0 if b"\0" in text else len(_SPLIT.findall(text))  # what is binary was never a character
         joined, spaced = text.replace(b"\n", b""), text.replace(b"\n", b" ")  # their first words may be broken, too
         begun = sum(max(joined.count(kind.literal), spaced.count(kind.literal)) for kind in self.kinds)
         if not begun:  # other lines, of which there may be gigabytes

@@ -329,7 +329,7 @@ class _Maker:
         parts: list[Rendered | str] = [names.bsz(batch, strong=strong), *["XLA"] * bool(setting.xla)]
         parts += [options.option(*pair, self.words) for pair in setting.options if pair not in common]
         if len({each.protocol for each in others}) > 1:
-            parts.append(f"{setting.protocol.warmup_steps}+{setting.protocol.measured_steps}")
+            parts.append(str(setting.protocol))
         return options.apart(parts, self.words)
 
     def _machine(self, rows: Iterable[Summary]) -> list[str]:

@@ -191,7 +191,7 @@ def unlike_settings(conditions: Conditions, other: Conditions) -> tuple[Obstacle
         {
             "batch_per_device": str(setting.batch_per_device or setting.strong_batch),
             **{f"options.{name}": value for name, value in setting.options},
-            "protocol": f"{setting.protocol.warmup_steps}+{setting.protocol.measured_steps}",
+            "protocol": str(setting.protocol),
             "xla": "on" if setting.xla else "off",
         }
         for setting in (conditions, other)

@@ -143,7 +143,7 @@ def conditions(summary: Summary) -> dict[str, str | None]:
         "xla": None if case.xla is None else "on" if case.xla else "off",
         "device": case.device,
         **({"cores_per_device": str(case.cores_per_device)} if case.cores_per_device else {}),
-        "protocol": f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}",
+        "protocol": str(case.protocol),
         **{f"options.{name}": value for name, value in case.options},
         "unit": summary.unit,
         "framework_version": "; ".join(versions(summary)) or None,

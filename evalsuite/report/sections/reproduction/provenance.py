@@ -253,7 +253,7 @@ def rerun_command(cases: Sequence[Case], *, repeats: int | str, participants: Se
         *(*who, "--models", case.model, "--scales", _joined(case.scale for case in cases)),
         *("--batch-sizes", str(batch if case.strong_batch is None else batch // base)),
         *(word for name, value in setting.items() if value != UNKNOWN for word in (f"--{name}", value)),
-        *("--steps", f"{case.protocol.warmup_steps}+{case.protocol.measured_steps}", "--repeats", str(repeats)),
+        *("--steps", str(case.protocol), "--repeats", str(repeats)),
     ]
     if case.strong_batch is not None:
         given += ["--scaling", "strong"]
