@@ -9,8 +9,7 @@ from evalsuite.results.measure import measurement
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
-from tests.toynet import LAUNCHER
-from tests.toys import CASE, COMMAND, toynet
+from tests.toys import CASE, COMMAND, LAUNCHER, toynet
 
 RUN = Run(case=replace(CASE, framework="toynet"), repeat=0)
 FAILED = {"status": "failed", "reason": "exit code 1", "exit_code": 1}

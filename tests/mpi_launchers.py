@@ -13,7 +13,7 @@ import pytest
 from evalsuite.core import paths
 from tests import sources
 from tests.namespaces import Host
-from tests.toynet import TOYS
+from tests.toys import TOYS
 
 STARTED_BY_MPIRUN = sources.text("mpi_launchers_started_by_mpirun.py.in")
 DOCKER = sources.text("mpi_launchers_docker.py.in")

@@ -1,8 +1,13 @@
-"""Small cases, measurements and adapters for the unit floor."""
+"""Small cases, measurements and adapters for the unit floor; and the toy framework that tests of clusters train, an
+adapter in `tests/real/toy_adapters`."""
+
+from pathlib import Path
 
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.documents import RunCommand, UsedRecipe
 from evalsuite.core.model import Case, Fact, Machine, Measurement, Protocol, Run, Throughput, Window
+from evalsuite.launch import runner
+from evalsuite.plan.engines import engine
 
 CASE = Case(
     framework="toynet",
@@ -12,6 +17,13 @@ CASE = Case(
     protocol=Protocol(warmup_steps=20, measured_steps=100),
 )
 COMMAND = RunCommand(argv=(), command=(), environment={}, recipe=UsedRecipe(dialect="pytorch_examples"))
+TOYS = Path(__file__).resolve().parent / "real" / "toy_adapters"
+TOYNET = (
+    *("--frameworks", "toynet", "--models", "toy", "--adapters", str(TOYS)),
+    *("--environment", "current", "--device", "cpu"),
+    *("--quiet-rounds", "0"),  # whatever else the machine does
+)
+LAUNCHER = runner.Launcher(engine=engine("local"), timeout_s=60.0, pythons={}, packages={}, dialects={})
 
 
 FACTS = tuple(  # all that a fair comparison asks for beside case and machine

@@ -26,8 +26,7 @@ from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.bad_files import AGENT
 from tests.judgement import toy_script
-from tests.toynet import LAUNCHER
-from tests.toys import COMMAND, FACTS, toynet
+from tests.toys import COMMAND, FACTS, LAUNCHER, toynet
 
 SAMPLES_S = 0.2
 PROBE_S = 0.3

@@ -15,7 +15,7 @@ from tests import mpi_launchers, namespaces, slurm
 from tests.namespaces import evalsuite
 from tests.processes import soon
 from tests.runfolders import contents
-from tests.toynet import TOYNET
+from tests.toys import TOYNET
 
 BUILT_IN = ("pytorch", "tensorflow", "paddlepaddle", "mxnet")  # jax refuses two nodes before anything starts
 LONG = ("--steps", "5+500", "--option", "script=train.py", "--repeats", "1", "--quiet-rounds", "0")  # some ten seconds

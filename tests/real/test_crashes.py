@@ -17,7 +17,7 @@ import pytest
 from evalsuite import report
 from tests.runfolders import contents
 from tests.sources import NIGHTLY, leave
-from tests.toynet import TOYNET
+from tests.toys import TOYNET
 
 SEED = int(os.environ.get("EVALSUITE_SEED", "15"))
 RUNS = 4 if NIGHTLY else 2

@@ -11,7 +11,7 @@ import pytest
 
 from tests import runfolders
 from tests.sources import NIGHTLY
-from tests.toynet import TOYNET
+from tests.toys import TOYNET
 
 SMALL = ("--scales", "1x1", "--repeats", "1", "--steps", "5+60")
 FACTS = tuple(f"--set={name}" for name in ("framework=pytorch", "model=m", "devices=1", "batch=32"))

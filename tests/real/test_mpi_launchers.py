@@ -11,7 +11,7 @@ import pytest
 from evalsuite.core.errors import Exit
 from tests import mpi_launchers, namespaces
 from tests.mpi_launchers import LAUNCHERS, Launcher
-from tests.toynet import TOYNET
+from tests.toys import TOYNET
 
 TRAINS = (*TOYNET, "--option", "script=train.py", "--repeats", "1", "--runs", "runs", "--share")  # waits for nobody
 LONG = "5+100000"

@@ -13,7 +13,7 @@ import pytest
 from evalsuite.core.messages import from_json
 from tests import sources
 from tests.processes import soon
-from tests.toynet import TOYNET
+from tests.toys import TOYNET
 
 # In place of srun: the agent runs in a session of its own, as behind the daemon of another host, which lives on when
 # whoever asked for it dies.

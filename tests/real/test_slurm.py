@@ -10,7 +10,7 @@ import pytest
 from evalsuite import cli
 from evalsuite.core.errors import Exit
 from tests import slurm
-from tests.toynet import TOYNET
+from tests.toys import TOYNET
 
 
 @pytest.fixture(scope="module")

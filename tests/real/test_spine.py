@@ -13,7 +13,7 @@ from evalsuite import cli
 from evalsuite.core.errors import Exit
 from tests.processes import running, soon
 from tests.runfolders import contents
-from tests.toynet import TOYNET, TOYS
+from tests.toys import TOYNET, TOYS
 
 
 def words(tmp_path, command="compare", **options):

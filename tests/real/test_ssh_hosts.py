@@ -7,7 +7,7 @@ from pathlib import Path
 from evalsuite.core.errors import Exit
 from tests import mpi_launchers, namespaces
 from tests.processes import running, soon
-from tests.toynet import TOYNET
+from tests.toys import TOYNET
 
 ONCE = ("--repeats", "1", "--steps", "5+60", "--runs", "runs", "--out", "report")
 

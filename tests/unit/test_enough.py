@@ -14,8 +14,7 @@ from evalsuite.results.measure import measurement
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import RunFolder
 from tests import sources
-from tests.toynet import LAUNCHER
-from tests.toys import CASE, COMMAND, toynet
+from tests.toys import CASE, COMMAND, LAUNCHER, toynet
 
 SHORT = replace(CASE, protocol=Protocol(warmup_steps=2, measured_steps=4))
 LINE = "Epoch: [0][{0:>4}/2000]\tTime  0.500 ( 0.500)\tData  0.001 ( 0.001)\tLoss 7.0e+00 (7.0e+00)\n"

@@ -25,8 +25,7 @@ from evalsuite.runs.endings import EVALUATOR_LOST, NOT_FOUND, AgentOutcome, Outc
 from evalsuite.runs.store import RunFolder, Store
 from tests import runfolders, sources
 from tests.lab import FAILED, RUN, Lab
-from tests.toynet import LAUNCHER
-from tests.toys import CASE, COMMAND, toynet
+from tests.toys import CASE, COMMAND, LAUNCHER, toynet
 
 TWO = CASE.at_scale(2, 1)
 TIMES = {"started_at": "2026-01-01T00:00:00+00:00", "duration_s": 1.0, "cpu_s": 0.1}

@@ -16,8 +16,7 @@ from evalsuite.plan.spec import Spec
 from evalsuite.runs.endings import Outcome
 from evalsuite.runs.store import TRIALS, RunFolder, Store
 from tests import sources
-from tests.toynet import LAUNCHER
-from tests.toys import CASE, toynet
+from tests.toys import CASE, LAUNCHER, toynet
 
 KNOWING = replace(LAUNCHER, dialects=catalogue.known())
 MACHINE = Machine(cores=64, accelerators=0, device="cpu")

@@ -27,8 +27,7 @@ from evalsuite.runs import journal
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import sources
-from tests.toynet import LAUNCHER
-from tests.toys import CASE, measured, toynet
+from tests.toys import CASE, LAUNCHER, measured, toynet
 
 OTHER = replace(CASE, framework="othernet")
 

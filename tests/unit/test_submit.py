@@ -22,8 +22,7 @@ from evalsuite.plan.estimate import Estimate
 from evalsuite.schedulers import SCHEDULERS, slurm
 from tests import goldens, sources
 from tests.sources import program
-from tests.toynet import TOYNET
-from tests.toys import CASE
+from tests.toys import CASE, TOYNET
 
 SLURM = SCHEDULERS["slurm"]
 ASKED = ("partition=gpu", "account=dl", "time=8:00:00", "gres=gpu:8", "constraint=a100")

@@ -20,8 +20,7 @@ from evalsuite.results.evaluation import evaluate
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
-from tests.toynet import LAUNCHER
-from tests.toys import CASE, COMMAND, toynet
+from tests.toys import CASE, COMMAND, LAUNCHER, toynet
 
 STEP_S, STEPS, REPEATS = 0.2, 120, 5
 EFFICIENCY, BUSY = {"upper": 0.86, "lower": 0.71}, {"upper": 88.0, "lower": 75.0}
