@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from evalsuite.core import paths
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import Reading, read_file
 from tests.goldens import WRITE
@@ -23,7 +24,7 @@ _NOT_LOGS = {"SOURCES.csv", "DIALECTS.md"}
 
 def sources() -> dict[str, dict[str, str]]:
     """Name of a log → its row of SOURCES.csv."""
-    return {row["file"]: row for row in rows_of(LOGS / "SOURCES.csv")}
+    return {row["file"]: row for row in paths.read_rows(LOGS / "SOURCES.csv")}
 
 
 def names() -> list[str]:
@@ -47,11 +48,6 @@ def six(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def compared(path: Path, rows: list[dict[str, str]]) -> None:
     """Are *rows* those of the golden file? Where golden files are written, these first (tests/goldens.py)."""
     if WRITE:
@@ -59,4 +55,4 @@ def compared(path: Path, rows: list[dict[str, str]]) -> None:
             writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-    assert rows_of(path) == rows
+    assert paths.read_rows(path) == rows

@@ -1,6 +1,5 @@
 """Makes finished reports for the tests: evaluations with chosen speeds, days and versions, as report folders."""
 
-import csv
 import hashlib
 import json
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ import pages
 import synthetic
 
 from evalsuite import report
+from evalsuite.core import paths
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Evaluation, Summary
 from evalsuite.finished import manifest
@@ -104,8 +104,7 @@ class Built:
         return self.page.one("section", id=id)
 
     def table(self, name: str) -> list[dict[str, str]]:
-        with open(self.folder / "tables" / f"{name}.csv", encoding="utf-8-sig", newline="") as file:
-            return list(csv.DictReader(file))
+        return paths.read_rows(self.folder / "tables" / f"{name}.csv")
 
 
 def built(name: str, folder: Path) -> Built:

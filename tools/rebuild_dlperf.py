@@ -4,7 +4,6 @@ Every value is *cited*: it has †, decides nothing, and leads to a line of a fi
 on its single runs where they agree; else the difference is flagged (D16).
 """
 
-import csv
 import functools
 import statistics
 import sys
@@ -46,7 +45,7 @@ LAST_DIGIT = 0.0051  # half of the last printed digit, and floating point
 def evaluation(folder: Path = SOURCE) -> Evaluation:
     source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
     runs = _runs(folder)
-    measurements = [m for row in _rows(folder / "cells.csv") for m in _measurements(row, runs, source)]
+    measurements = [m for row in paths.read_rows(folder / "cells.csv") for m in _measurements(row, runs, source)]
     summaries = scaling.with_scaling(summary.summaries(measurements))
     return Evaluation(
         title=TITLE,
@@ -58,13 +57,8 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
         verdicts=verdicts(summaries, criteria.read()),
         findings=tuple(_findings(summaries)),
         environments={str(_machine(source)): _environment(source)},
-        commands=_commands(_rows(folder / "cells.csv"), measurements),
+        commands=_commands(paths.read_rows(folder / "cells.csv"), measurements),
     )
-
-
-def _rows(file: Path) -> list[dict[str, str]]:
-    with open(file, encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, ...]:
@@ -74,7 +68,7 @@ def _key(row: Mapping[str, str]) -> tuple[str, ...]:
 
 def _runs(folder: Path) -> dict[tuple, list[dict[str, str]]]:
     groups: dict[tuple, list[dict[str, str]]] = {}
-    for row in _rows(folder / "runs.csv"):
+    for row in paths.read_rows(folder / "runs.csv"):
         groups.setdefault(_key(row), []).append(row)
     return groups
 

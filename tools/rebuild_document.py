@@ -4,7 +4,6 @@ The text is `data/reference/tianshu/author.toml`; the figures are DLPerf's: thos
 `data/reference/tianshu`. Every value is *cited*: it has †, decides nothing, and leads to a line of a file.
 """
 
-import csv
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -35,8 +34,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
     [host] = known.environments.values()
     machine = machines.recorded({"": host})
     source = tomllib.loads((folder / "source.toml").read_text(encoding="utf-8"))
-    with open(folder / "cells.csv", encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = paths.read_rows(folder / "cells.csv")
     runs = [(row, _measurement(row, source, machine, host)) for row in rows]
     before = [run for summary in known.summaries for run in summary.measurements]
     summaries = scaling.with_scaling(summary.summaries([*before, *(run for _, run in runs)]))

@@ -5,7 +5,6 @@ those of data/reference/recomputed. Each figure is taken as any value that would
 """
 
 import contextlib
-import csv
 import itertools
 import re
 import sys
@@ -42,8 +41,7 @@ class Recomputed:
 def read(folder: Path) -> tuple[list[Mapping[str, Any]], list[Row]]:
     """The rules and the rows of a table set. Raises ValueError for a rule that is no arithmetic or a row cut short."""
     rules = tomllib.loads((folder / "rules.toml").read_text(encoding="utf-8"))["rule"]
-    with open(folder / "figures.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = paths.read_rows(folder / "figures.csv")
     for rule in rules:
         if not expressions.is_arithmetic(rule["value"]):
             raise ValueError(f"{folder}/rules.toml: {rule['value']!r} is no arithmetic on columns")

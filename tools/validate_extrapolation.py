@@ -8,7 +8,6 @@ sources, of one vote each: an error counts in doubts of its series.
 """
 
 import argparse
-import csv
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -49,8 +48,7 @@ def error(points: Points, nodes: Mapping[int, int]) -> tuple[float, float] | Non
 
 
 def errors(file: Path = SERIES) -> Errors:
-    with file.open(encoding="utf-8", newline="") as lines:
-        rows = by_key((row["series"], row) for row in csv.DictReader(line for line in lines if line[0] != "#"))
+    rows = by_key((row["series"], row) for row in paths.read_rows(file))
     found: dict[str, list[tuple[float, float]]] = {}
     for scales in rows.values():
         scales.sort(key=lambda row: int(row["devices"]))

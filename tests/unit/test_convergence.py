@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import synthetic
 
+from evalsuite.core import paths
 from evalsuite.core.model import Score, Target
 from evalsuite.results.judge import criteria
 from evalsuite.results.measure import convergence
-from tests import seeds
 
 TARGET = Target(model="resnet50_v1.5", metric="top1", value=76.0, epochs=90)
 
@@ -61,9 +61,12 @@ def test_the_same_accuracy_is_within_the_tolerance_and_not_below_the_target(valu
 # the systems whose published figures this must judge (docs/architecture.md#checks)
 
 
+SEEDS = paths.read_rows(paths.DATA.parent / "tests" / "published" / "seeds.csv")
+
+
 def published(system, metric):
     """(devices, variant) → value, as published."""
-    rows = [row for row in seeds.rows() if (row["seed"], row["metric"]) == (system, metric)]
+    rows = [row for row in SEEDS if (row["seed"], row["metric"]) == (system, metric)]
     return {(int(row["total_devices"]), row["variant"]): float(row["value"]) for row in rows}
 
 

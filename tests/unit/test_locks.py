@@ -1,6 +1,5 @@
 """Locks on file systems with flock and without."""
 
-import csv
 import errno
 import fcntl
 import os
@@ -181,8 +180,7 @@ def test_a_lock_with_torch_for_cpus_takes_the_torchvision_for_cpus_beside_it():
 
 
 def test_every_locked_distribution_has_a_licence_that_lets_it_be_passed_on():
-    with (ROOT / "licences.csv").open(encoding="utf-8", newline="") as file:
-        stated = {row["distribution"]: row["licence"] for row in csv.DictReader(file)}
+    stated = {row["distribution"]: row["licence"] for row in paths.read_rows(ROOT / "licences.csv")}
 
     of_windows = {"colorama"}
     assert {pinned["name"] for pinned in PINNED["requirements.lock"]} - stated.keys() <= of_windows

@@ -1,9 +1,8 @@
 """The public record, counted again: which rule each figure follows, and the page that says so."""
 
-import csv
-
 import pytest
 
+from evalsuite.core import paths
 from tools import write_public_record as record
 
 
@@ -22,8 +21,7 @@ def test_public_figures_follow_the_rules_that_the_tables_themselves_do_not_state
 
 
 def test_the_table_and_both_pages_are_what_the_tool_writes(rows):
-    with record.TABLE.open(encoding="utf-8", newline="") as file:
-        written = list(csv.DictReader(file))
+    written = paths.read_rows(record.TABLE)
 
     columns = (*record.COLUMNS, *record.COUNTED)
     assert written == [{name: str(row[name]) for name in columns} for row in rows]

@@ -2,13 +2,13 @@
 tests/unit/test_published.py` writes `tests/golden/published.csv`; what the authors did, and why ours differs, stands in
 `tests/golden/published_ways.toml`."""
 
-import csv
 import re
 import statistics
 import tomllib
 
 import pytest
 
+from evalsuite.core import paths
 from tests import goldens
 from tests.corpus import LOGS, compared, read, six, sources, with_logs
 
@@ -55,7 +55,6 @@ def test_what_the_authors_did_gives_their_figure(name):
 
 
 def test_every_difference_above_one_per_cent_is_explained():
-    with open(PUBLISHED, encoding="utf-8", newline="") as file:
-        far = {row["file"] for row in csv.DictReader(file) if abs(float(row["difference_percent"])) > 1}
+    far = {row["file"] for row in paths.read_rows(PUBLISHED) if abs(float(row["difference_percent"])) > 1}
 
     assert far <= set(WAYS)

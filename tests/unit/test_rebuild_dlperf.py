@@ -1,5 +1,3 @@
-import csv
-
 import pytest
 
 from evalsuite.core import paths
@@ -13,13 +11,8 @@ from tools import rebuild_dlperf
 PUBLISHED = "reports/dlperf_benchmark_test_report_v1.md"
 
 
-def rows(file):
-    with open(file, encoding="utf-8-sig", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
 def reference_rows(name):
-    return rows(paths.DATA / "reference" / "dlperf_v1" / name)
+    return paths.read_rows(paths.DATA / "reference" / "dlperf_v1" / name)
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +109,11 @@ def test_the_receipt_of_a_cited_value_has_its_place_at_the_host_its_line_and_its
 
 
 def test_the_kept_figures_and_runs_are_those_of_the_reference(shared):
-    found = [row for row in rows(shared / "reference" / "dlperf.csv") if row["source_file"] == PUBLISHED]
+    found = [row for row in paths.read_rows(shared / "reference" / "dlperf.csv") if row["source_file"] == PUBLISHED]
     printed = {(row["throughput"], row["note"].rpartition("line ")[2]) for row in found}
     runs = {
         (row["source_file"], f"{row['log_dir']}/{row['log_stem']}", row["run"], row["throughput"])
-        for row in rows(shared / "reference" / "dlperf_runs.csv")
+        for row in paths.read_rows(shared / "reference" / "dlperf_runs.csv")
     }
 
     cells = reference_rows("cells.csv")

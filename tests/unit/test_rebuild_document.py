@@ -1,7 +1,5 @@
 """The example that has every chapter of the 天枢 outline: what stands in it, and where its figures come from."""
 
-import csv
-
 import pages
 import pytest
 
@@ -22,8 +20,7 @@ PARTS = ["评测平台", "评测框架", "评测模型", "评测环境", "评测
 
 
 def cells():
-    with open(paths.DATA / "reference" / "tianshu" / "cells.csv", encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return paths.read_rows(paths.DATA / "reference" / "tianshu" / "cells.csv")
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +135,10 @@ def test_bert_at_the_largest_batch_of_each_framework_is_one_table_a_precision(re
 
 
 def test_the_kept_figures_are_those_of_the_reference(shared):
-    with open(shared / "reference" / "dlperf.csv", encoding="utf-8-sig", newline="") as lines:
-        printed = {
-            (row["source_file"], row["note"].rpartition("line ")[2], row["throughput"] or row["latency_ms"])
-            for row in csv.DictReader(lines)
-        }
+    printed = {
+        (row["source_file"], row["note"].rpartition("line ")[2], row["throughput"] or row["latency_ms"])
+        for row in paths.read_rows(shared / "reference" / "dlperf.csv")
+    }
 
     beside = {(cell["beside_file"], cell["beside_line"], cell["tflops"]) for cell in cells()}
     assert {(cell["file"], cell["line"], cell["items_per_s"] or cell["step_ms"]) for cell in cells()} <= printed
