@@ -37,6 +37,9 @@ def _command(case: Case) -> Command:
 def _unsupported(case: Case) -> str | None:
     if case.option("optimiser") == "hierarchical_neighbor_allreduce" and case.nodes == 1:
         return Message("adapters.bluefog_nodes")
+    dynamic = case.option("optimiser", OPTIMISERS[0]) == OPTIMISERS[0] and case.option("topology") != "static"
+    if dynamic and case.nodes > 1 and case.devices_per_node < 3:  # bluefog/common/topology_util.py:492
+        return Message("adapters.bluefog_three")
     if case.protocol.measured_steps % BATCHES:
         return Message("adapters.mean_of_batches", batches=BATCHES)
     return None

@@ -35,18 +35,25 @@ def _over_horovod(recipe: Recipe) -> Recipe:
     )
 
 
+# ps-lite binds to the address that it is told (ps-lite/src/zmq_van.h:98), and cannot to a name
+WITH_ADDRESSES = (
+    """{ echo "$2" && for each in $(echo "$1," | cut -d, -f2- | tr , ' '); do """
+    """getent ahostsv4 "$each" | cut -d' ' -f1 | head -1; done; } > hostfile && shift 2 && exec "$@\""""
+)
+
+
 def _train_imagenet(case: Case) -> Command:
     """`--batch-size` is a worker's, shared among its GPUs; a worker a node (or a CPU process)."""
     gpu = case.device == "gpu"
     workers = case.nodes if gpu else case.total_devices
     per_worker = case.batch_per_device * (case.devices_per_node if gpu else 1)
     steps = case.protocol.total_steps + 1  # the first batch is not reported
-    launcher = ("{python}", "{checkout}/tools/launch.py", "-n", str(workers), "-s", str(case.nodes))
-    started = (*launcher, "--launcher", "local" if case.nodes == 1 else "ssh")
-    hosts = ("-H", "{scratch}/hosts") if case.nodes > 1 else ()
+    first = ("sh", "-c", WITH_ADDRESSES, "sh", "{hosts}", "{master_address}") if case.nodes > 1 else ()
+    started = (*first, "{python}", "{checkout}/tools/launch.py", "-n", str(workers), "-s", str(case.nodes))
+    over = ("--launcher", "local") if case.nodes == 1 else ("--launcher", "ssh", "-H", "hostfile")
     return Command(
         argv=(
-            *((*started, *hosts) if workers > 1 else ()),
+            *((*started, *over) if workers > 1 else ()),
             *("{python}", "{checkout}/example/image-classification/train_imagenet.py", "--network", "resnet"),
             *("--num-layers", "50", "--benchmark", "1", "--batch-size", str(per_worker), "--num-epochs", "1"),
             *("--num-examples", str(steps * per_worker * workers), "--disp-batches", "1"),
@@ -107,7 +114,6 @@ ADAPTER = Adapter(
             dialect="mxnet_speedometer",
             command=_train_imagenet,
             spawn="once",
-            unsupported=lambda case: Message("adapters.mxnet_hosts") if case.nodes > 1 else None,
             options={},
             facts={**IMAGES, "data": "synthetic"},
             amp="all of it cast to float16",

@@ -337,7 +337,7 @@ def _missing(numbers: Numbers) -> str:
     if merged.scope == "unstated":
         return Message("logs.log_whose")
     if merged.scope != "global" and numbers.rated:
-        return _PER_DEVICE
+        return _COARSE if facts.devices else _PER_DEVICE
     times = operator.attrgetter("stamp_s", "report_s", "step_s", "mean_s", "elapsed_s", "steps_per_s")
     if all(time is None for record in run.records for time in times(record)):
         return Message("logs.log_nothing", count=len(merged.steps))
