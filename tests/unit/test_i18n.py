@@ -33,12 +33,6 @@ def chinese(monkeypatch):
     monkeypatch.setattr(i18n, "_chosen", "zh")
 
 
-@pytest.fixture(autouse=True)
-def english_afterwards():
-    yield
-    i18n.choose(None, {})
-
-
 @pytest.mark.parametrize(("variables", "language"), sources.table("i18n.toml")["locales"])
 def test_the_language_is_that_of_the_locale(variables, language):
     assert i18n.of_locale(variables) == language

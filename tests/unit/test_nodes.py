@@ -13,7 +13,6 @@ import pytest
 
 from evalsuite import __version__, cli
 from evalsuite.commands.launching import fit_nodes
-from evalsuite.commands.printing import i18n
 from evalsuite.core import paths
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
@@ -27,13 +26,6 @@ from evalsuite.plan.engines import Engine
 from tests import sources
 from tests.processes import running, soon
 from tests.toys import CASE
-
-
-@pytest.fixture(autouse=True)
-def in_english(monkeypatch):
-    monkeypatch.setattr(i18n, "_chosen", "en")
-    monkeypatch.setenv("LC_ALL", "C")
-
 
 OURS = nodes.sources_sha256()
 MACHINE = {"cores": 64.0, "devices": 8, "busy": {}, "probe_s": 0.5, "free_bytes": 50 << 30}

@@ -8,18 +8,12 @@ import pytest
 import reports
 
 from evalsuite import cli
-from evalsuite.commands.printing import i18n
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests import runfolders
 from tests.toys import CASE
-
-
-@pytest.fixture(autouse=True)
-def quiet(monkeypatch):
-    monkeypatch.setattr(i18n, "_chosen", "en")
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import time
 import pytest
 
 from evalsuite import cli
-from evalsuite.commands.printing import i18n
 from evalsuite.core.errors import Exit
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Run
@@ -16,12 +15,6 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.planned import Planned
 from evalsuite.runs.store import Store
 from tests.toys import CASE, measured
-
-
-@pytest.fixture(autouse=True)
-def in_english(monkeypatch):
-    monkeypatch.setattr(i18n, "_chosen", "en")
-    monkeypatch.setenv("LC_ALL", "C")
 
 
 @pytest.fixture
