@@ -126,6 +126,7 @@ LAUNCHERS = {
     "{bin}/horovodrun": ("{hosts_slots}",),
     "{bin}/bfrun": ("{hosts_slots}",),
     "{bin}/deepspeed": ("{hosts_slots}",),
+    "tools/launch.py": ("{hosts}", "{master_address}"),  # by ssh, to addresses
     "{bin}/elasticdl": (),  # its master starts a pod for each rank
     "--multiprocessing-distributed": ("{node_rank}", "{master_addr}"),  # a process for each device that it sees
     "TF_CONFIG": ("{node_rank}", "{hosts_ports_json}"),  # a process a node
