@@ -125,7 +125,6 @@ def _with_bare_batch(
 def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
     """With the batch of the job where the training set and the steps of an epoch prove it: as printed, or so often."""
     items, told, batch = (positive(said.get(name)) for name in ("train_items", "epoch_steps", "bare_batch"))
-    said = {**said, "rated": 1.0} if any(record.rate is not None for record in records) else said
     if dialect.name == "no_dialect" and dialect.epochs_are_steps:
         items = items or (told and batch and "launched" not in said and told * batch) or None
         return {"global_batch": items} if items else {}

@@ -106,12 +106,13 @@ def measure_logs(paths: Sequence[Path], arrivals: Sequence[Arrival | None], dial
         scans = [scan_log(path, dialect, full, steps=most, lines=given.lines) for path in paths]
         said = {name: value for scan in reversed(scans) for name, value in scan.facts.said.items()}
         records = [record for scan in scans for record in scan.records]
+        said |= {"rated": 1.0} if any(record.rate is not None for record in records) else {}
         run = Pass(
             dialect=dialect,
             given=given,
             scans=scans,
             arrivals=arrivals,
-            said=join_epoch(said, records, dialect),
+            said=join_epoch(said, records, dialect) if "train_items" in said or dialect.epochs_are_steps else said,
             records=records,
             uncollected=sum(scan.uncollected for scan in scans),
             final=next((scan.final for scan in scans if scan.final is not None), None),
