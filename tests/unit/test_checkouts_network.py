@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import socket
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from evalsuite.launch.provision import checkouts
 from evalsuite.launch.provision.git import CannotFetch
 from evalsuite.plan.repositories import Repository
+from tests.processes import soon
 from tests.unit.test_checkouts import git
 
 GIT = shutil.which("git")
@@ -48,20 +48,16 @@ def served(folder):
     options = ("--export-all", "--reuseaddr", "--listen=127.0.0.1", f"--port={port}", f"--base-path={folder}")
     daemon = subprocess.Popen([DAEMON, *options, str(folder)], stderr=subprocess.DEVNULL)
     try:
-        wait_for(port)
+        assert soon(lambda: answers(port), START_S)
         yield port
     finally:
         daemon.terminate()
         daemon.wait()
 
 
-def wait_for(port):
-    deadline = time.monotonic() + START_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.02)
-    raise TimeoutError(f"git daemon does not answer on port {port}")
+def answers(port):
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
 
 
 @pytest.fixture
