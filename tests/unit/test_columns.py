@@ -170,12 +170,12 @@ def test_any_cut_is_said_with_the_file_and_any_changed_byte_is_said_or_changes_n
 
 
 def test_a_file_that_would_swell_or_a_quantity_of_another_length_is_refused(tmp_path, monkeypatch):
-    lines = [HEADER.to_json(), {"readings": 2, "quantities": {"at_s": 1}}, {"": [0]}]
-    content = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    RunFolder(tmp_path).packed_samples_path("n").write_bytes(gzip.compress(content))
-
-    with pytest.raises(EvalsuiteError, match="at_s has another number of readings than its block"):
-        _ = RunFolder(tmp_path).samples("n").span_s
+    for rows in ({"": [0]}, {"": [0, 1], "1": []}, {"": [0], "1": [0, 1, 2]}):
+        lines = [HEADER.to_json(), {"readings": 2, "quantities": {"at_s": 1}}, rows]
+        text = "\n".join(map(json.dumps, lines)).replace(" ", "")
+        RunFolder(tmp_path).packed_samples_path("n").write_bytes(gzip.compress(text.encode()))
+        with pytest.raises(EvalsuiteError, match="at_s has another number of readings than its block"):
+            sample_arrays.table_of(RunFolder(tmp_path).samples("n"), "at_s")
 
     monkeypatch.setattr(columns, "MOST_BYTES", 100)
     written(tmp_path, [whole(0.0), whole(0.5)])

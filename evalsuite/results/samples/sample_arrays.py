@@ -63,11 +63,12 @@ def _summed(tables: PackedTables, names: tuple[str, ...]) -> dict[str, Readout]:
             continue
         found.append((name, tuple(device.decode() for device in parts[::2]), scale))
         every.append(numbers)
-    if not found:
+    try:
+        steps = numpy.fromstring(b"".join(every), dtype=int64, sep=",")
+    except ValueError:  # a place without a number
         return {}
-    steps = numpy.fromstring(b"".join(every), dtype=int64, sep=",")
     most, ends = LARGEST_SUM // (readings + 1), [*accumulate(len(of) for _, of, _ in found)]
-    if steps.size != ends[-1] * (readings + 1) or (steps[readings :: readings + 1] != LARGEST_SUM).any():
+    if not found or steps.size != ends[-1] * (readings + 1) or (steps[readings :: readings + 1] != LARGEST_SUM).any():
         return {}
     steps = steps.reshape(ends[-1], readings + 1)[:, :-1]
     sums, sure = steps.cumsum(axis=1), -most <= steps.min() <= steps.max() <= most
@@ -146,8 +147,7 @@ def on_one_clock(hosts: Mapping[str, Samples]) -> list[Readings]:
         start = samples.header.started_at_unix_s
         shift_s = start - origin if start is not None and origin is not None else 0.0
         others = tuple(samples.tables) if len(hosts) <= FEW_HOSTS else ()
-        readout = table_of(samples, "at_s", others)
-        at_s = readout.values[0] if readout else numpy.zeros(0)
+        at_s = readout.values[0] if (readout := table_of(samples, "at_s", others)) else numpy.zeros(0)
         later = numpy.ones(len(at_s), dtype=bool)
         later[1:] = at_s[1:] > numpy.maximum.accumulate(at_s)[:-1]
         places = range(len(at_s)) if later.all() else numpy.nonzero(later)[0]
