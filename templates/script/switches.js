@@ -22,18 +22,12 @@ function firstInView() {
 }
 
 export function followSwitches() {
-  for (const input of all('input[name="lang"]')) {
+  for (const input of all(".switch input")) {
     input.addEventListener("change", () => {
-      changeLanguage(input.value);
-      keep("lang", input.value);
-      remember({ lang: input.value });
-    });
-  }
-  for (const input of all('input[name="theme"]')) {
-    input.addEventListener("change", () => {
-      showTheme(input.value);
-      keep("theme", input.value);
-      remember({ theme: input.value === "auto" ? "" : input.value });
+      const { name, value } = input;
+      (name === "lang" ? changeLanguage : showTheme)(value);
+      keep(name, value);
+      remember({ [name]: value === "auto" ? "" : value });
     });
   }
 }

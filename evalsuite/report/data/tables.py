@@ -86,10 +86,7 @@ def _harmless(text: str) -> str:
 def _phases(book: Book) -> Iterable[Row]:
     for run in book.measurements:
         if (step := run.breakdown) is not None:
-            named = [
-                ("whole", step.seconds, None),
-                *((phase.name, phase.seconds, phase.parent) for phase in step.phases),
-            ]
+            named = [("whole", step.seconds, None), *((of.name, of.seconds, of.parent) for of in step.phases)]
             left = latency_room.rest(step)
             for name, seconds, parent in named + ([("rest", left, None)] if left is not None else []):
                 share = seconds / step.seconds

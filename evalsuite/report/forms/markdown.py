@@ -93,9 +93,8 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     if len(book.planned) > MOST_CASES:
         yield writer.render(writer.beyond("markdown.rest", cases=numbers.count(len(book.planned))))
     yield "---"
-    yield writer.render(
-        writer.beyond("markdown.made_by", version=__version__, build=material.seal[: identity.SHOWN_DIGITS])
-    )
+    build = material.seal[: identity.SHOWN_DIGITS]
+    yield writer.render(writer.beyond("markdown.made_by", version=__version__, build=build))
 
 
 def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> Iterable[str]:
@@ -111,13 +110,9 @@ def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> It
 
 def _about(subject: Subject, writer: MarkdownWriter) -> str:
     nothing, period = subject.words("words.not_recorded"), subject.book.period
-    return writer.render(
-        writer.beyond(
-            "markdown.about",
-            period=times.text(period, subject.words) if period else nothing,
-            machine=machines.one_line(subject.book, subject.words) or nothing,
-        )
-    )
+    said = times.text(period, subject.words) if period else nothing
+    machine = machines.one_line(subject.book, subject.words) or nothing
+    return writer.render(writer.beyond("markdown.about", period=said, machine=machine))
 
 
 def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:

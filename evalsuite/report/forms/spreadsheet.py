@@ -81,11 +81,7 @@ def _about(material: Material, labels: Words) -> Sequence[Sequence[str | None]]:
     return [
         *((_label(labels, key), value) for key, value in facts.items()),
         *_board(board.board(book, sentences), sentences),
-        *(
-            [_in_each(each)]
-            for card in cards.cards(book, sentences)
-            for each in filter(None, (card.statement, card.reason))
-        ),
+        *([_in_each(of)] for card in cards.cards(book, sentences) for of in (card.statement, card.reason) if of),
         *([_in_each(line)] for line in (*verdict.remarks(book, sentences), labels("spreadsheet.note"))),
     ]
 

@@ -1,6 +1,6 @@
 """Which sections a report has, each with its place in the outline and its number."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,23 +28,9 @@ from evalsuite.report.text.words import Rendered, Text
 
 FIRST_AFTER = 9  # the number of the first chapter after the outline's eight
 Placed = tuple[str, Section]  # number, section
-SectionsOf = Callable[[Subject], Iterable[Section]]
-WHOLE: tuple[SectionsOf, ...] = (  # all sections after the verdict
-    introduction.sections,
-    background.sections,
-    models.sections,
-    language.sections,
-    problems.sections,
-    steptime.sections,
-    usage.sections,
-    convergence.sections,
-    variants.sections,
-    forecasts.sections,
-    fairness.sections,
-    quality.sections,
-    reproduction.sections,
-    glossary.sections,
-    author_sections.sections,
+WHOLE = (  # all sections after the verdict
+    *(introduction, background, models, language, problems, steptime, usage, convergence, variants, forecasts),
+    *(fairness, quality, reproduction, glossary, author_sections),
 )
 
 
@@ -82,7 +68,7 @@ class Chapter:
 
 def place_sections(subject: Subject) -> tuple[Placed, ...]:
     """Of a report without a lab's document the results come first, and all that explains them is its annex."""
-    sections, lab = [section for of in WHOLE for section in of(subject)], subject.book.evaluation.document
+    sections, lab = [section for of in WHOLE for section in of.sections(subject)], subject.book.evaluation.document
     if lab is None:
         behind = (*outline.ANNEX[:-1], outline.BACKGROUND, outline.ANNEX[-1])
         return _number(sorted(sections, key=lambda of: behind.index(of.id) if of.id in behind else -1), annex=behind)

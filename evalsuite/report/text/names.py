@@ -49,15 +49,14 @@ def bsz(batch: int, *, strong: bool = False) -> str:
 
 def labels(cases: Iterable[Case]) -> dict[Case, str]:
     """Of each the framework, and what tells it from the others of its name."""
-    told = {case: _distinct_words(case) for case in cases}
+    told = {
+        of: (of.recipe, scale(of), precision(of.precision), bsz(of.batch_per_device), *map(" ".join, of.options))
+        for of in cases
+    }
     alike = by_key((case.framework, {*words}) for case, words in told.items())
     shared = {name: set.intersection(*of) for name, of in alike.items()}
     apart = {case: [each for each in words if each not in shared[case.framework]] for case, words in told.items()}
     return {case: " ".join([framework(case.framework), *map(visible, words)]) for case, words in apart.items()}
-
-
-def _distinct_words(of: Case) -> tuple[str, ...]:
-    return (of.recipe, scale(of), precision(of.precision), bsz(of.batch_per_device), *map(" ".join, of.options))
 
 
 def model(name: str) -> str:

@@ -1,6 +1,7 @@
 """What the lab's document adds to the page: chapters of its own, sections of its own in others, models without data."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from evalsuite.core.author_document import BothLanguages
@@ -14,11 +15,8 @@ OwnText = Mapping[str, Any]  # "id", "title" and "paragraphs" of a section of th
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    return (_chapter(subject, text) for text in _at(subject, OWN))
-
-
-def _chapter(subject: Subject, text: OwnText) -> Section:
-    return Section(id=text["id"], title=text["title"], template="author/own.html.j2", facts=lambda: text)
+    for text in _at(subject, OWN):
+        yield Section(id=text["id"], title=text["title"], template="author/own.html.j2", facts=partial(dict, text))
 
 
 def own(subject: Subject, chapter: str) -> tuple[OwnText, ...]:

@@ -189,18 +189,19 @@ def _curves(table: Trained, subject: Subject) -> figures.Chart | None:
     words, ours, target = subject.words, table.rows[:MOST_CURVES], table.target
     called = names.labels(row.summary.case for row in ours)
     for split, metric in _of_validation_first(table):
-        rows = [(called[row.summary.case], row, room.curve(row.run, split, metric)) for row in ours]
-        known = [
-            (name, row, tuple(figures.Point(x=float(each.epoch), value=each.value, ref=row.ref) for each in curve))
-            for name, row, curve in rows
+        lines = [
+            figures.Line(
+                name=words.same(called[row.summary.case]),
+                framework=row.summary.case.framework,
+                points=tuple(figures.Point(x=float(each.epoch), value=each.value, ref=row.ref) for each in curve),
+            )
+            for row in ours
+            if len(curve := room.curve(row.run, split, metric)) > 1
         ]
-        if curves := [(name, row, points) for name, row, points in known if len(points) > 1]:
+        if lines:
             meant = room.ALSO_CALLED.get(target.metric, (target.metric,)) if target and split == "validation" else ()
             return figures.chart(
-                [
-                    figures.Line(name=words.same(name), framework=row.summary.case.framework, points=points)
-                    for name, row, points in curves
-                ],
+                lines,
                 subject.look,
                 words,
                 id=f"f-{table.id}",

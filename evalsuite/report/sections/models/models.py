@@ -1,6 +1,7 @@
 """The sections of the models: participants, then tables and figures for each condition."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from evalsuite.report.book import model_figures
 from evalsuite.report.book.blocks import Model
@@ -13,13 +14,8 @@ from evalsuite.report.sections.why import why
 
 
 def sections(subject: Subject) -> Iterable[Section]:
-    return (_section(subject, model) for model in subject.models)
-
-
-def _section(subject: Subject, model: Model) -> Section:
-    return Section(
-        id=model.id, title=model.title, template="models/model.html.j2", facts=lambda: _facts(subject, model)
-    )
+    for of in subject.models:
+        yield Section(id=of.id, title=of.title, template="models/model.html.j2", facts=partial(_facts, subject, of))
 
 
 def _facts(subject: Subject, model: Model) -> Mapping[str, object]:
