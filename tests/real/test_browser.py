@@ -11,6 +11,7 @@ import synthetic
 from evalsuite import report
 from evalsuite.core import paths
 from tests import sources
+from tools import make_examples
 
 chromium.require()
 
@@ -76,10 +77,11 @@ def words_in(text: str) -> int:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", ["quick", "thorough", "gpu", "partial", "all_failed"])
+@pytest.mark.parametrize("name", ["quick", "thorough", "gpu", "partial", "all_failed", *make_examples.EXAMPLES])
 def test_two_screens_have_at_most_350_words_and_eight_brackets(tab, address, name, language):
     tab.call("Emulation.setDeviceMetricsOverride", **DESK)
-    tab.visit(f"{address(name)}#lang={language}")
+    kept = make_examples.OUT / name / "report.html"
+    tab.visit(f"{kept.as_uri() if kept.is_file() else address(name)}#lang={language}")
     text = tab.evaluate(TWO_SCREENS)
 
     assert (words_in(text) <= 350, len(re.findall(r"[(（]", text)) <= 8) == (True, True), (words_in(text), text)

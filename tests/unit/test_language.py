@@ -108,7 +108,7 @@ def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path)
     page = pages.read((tmp_path / "report.html").read_text(encoding="utf-8"))
     (table,) = [each for each in page.all("table") if "best layout" in each.one("caption").text("en")]
 
-    assert [(row[0], row[1].split(" · ")[2], row[3]) for row in pages.rows(table)] == [
+    assert [(row[0], row[1].split(": ")[1], row[3]) for row in pages.rows(table)] == [
         ("TRL", "TP 2", "100.0%"),
         ("TRL", "DP 8", "71.4%"),
         ("MaxText", "DP 8", "100.0%"),
@@ -121,6 +121,6 @@ def test_all_that_a_stack_tried_is_shown_with_what_is_said_of_the_best(tmp_path)
     ]
     found = synthetic.evaluation(rows), synthetic.evaluation(rows[:2])
     text, alone = (markdown.document(material_of(each, tmp_path, ("en",)), "en") for each in found)
-    assert "| MaxText | 1×8 · bsz 4 · TP 4 | 90.02 | 75.0% |" in text and "\n\nNot to be mixed" in alone
+    assert "| MaxText | 1×8 · bsz 4 · parallel layout: TP 4 | 90.02 |" in text and "\n\nNot to be mixed" in alone
     said = page.one("section", id="language").text("en")
     assert "TRL's best layout is 16.7% faster than MaxText's, of 2 stacks that tried equally many." in said

@@ -185,7 +185,7 @@ def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(report_
     (answer,) = (answer for answer in Book(evaluation=evaluation).answers if len(answer.ranked) > 1)
 
     assert [each.summary.case.framework for each in answer.passed_over] == ["tensorflow", "mindspore"]
-    passed = "No lead or ratio is given, as others that no row ranks are no slower than the second: TensorFlow 93.00 ("
+    passed = "as frameworks that are not ranked here are no slower than the second: TensorFlow 93.00 ("
     said = page.one("section", id="verdict").text("en")
     assert said.count(passed) == 1 == said.count("); MindSpore 92.00 (")
 
@@ -215,7 +215,13 @@ def test_a_series_that_is_measured_at_several_scales_and_not_drawn_is_named(tmp_
     rows += [of("mxnet", 170.0, scale=(1, 2), options=clipped)]
     page = report.build(synthetic.evaluation(with_scaling(rows)), tmp_path)[0].read_text(encoding="utf-8")
 
-    assert pages.read(page).one("section", id="verdict").text("en").count("Not drawn: MXNet; one of") == 1
+    assert (
+        pages.read(page)
+        .one("section", id="verdict")
+        .text("en")
+        .count("No efficiency: MXNet under other conditions at each scale.")
+        == 1
+    )
 
 
 def test_why_a_run_failed_is_told_once_and_by_its_kind():

@@ -6,11 +6,11 @@ stands in place with the reason, and another option of a framework that is faste
 """
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from evalsuite.core import paths
 from evalsuite.core.findings import BusyMachine, NothingExchanged
 from evalsuite.core.model import Case, Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
@@ -23,9 +23,10 @@ from evalsuite.report.text.words import ALIKE, Rendered, Words
 from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare import fairness
 from evalsuite.results.compare.answers import Answer, Conditions, Missing
-from evalsuite.results.compare.decisions import PUBLISHED, Candidate, speed
+from evalsuite.results.compare.decisions import PUBLISHED, Candidate, RankingScope, speed
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
+from evalsuite.results.compare.significance import looks
 from evalsuite.results.measure.summary import FULL_REPEATS
 
 NOTHING = "—"
@@ -153,6 +154,7 @@ class Chip:
 @dataclass(frozen=True, kw_only=True)
 class Board:
     finding: Rendered
+    first: Rendered  # the head of the names
     beside: Rendered | None
     again: str | None  # the command that makes again what others disturbed
     chips: tuple[Chip, ...]
@@ -161,9 +163,8 @@ class Board:
     @property
     def heads(self) -> tuple[Rendered, ...]:
         """Of `CELLS`."""
-        variants = any(sheet.chosen.answer.scope.among == "variants" for sheet in self.sheets)
         keys = ("columns.items_per_s", "board.runs", "board.ratio", "columns.efficiency", "board.notes")
-        return tuple(map(self.finding.words, ("board.variant" if variants else "words.framework", *keys)))
+        return (self.first, *map(self.finding.words, keys))
 
     def sentences_of(self, table: BoardTable) -> list[Rendered]:
         """The sentences of a table, beyond what the finding has said."""
@@ -201,7 +202,7 @@ def board(book: Book, words: Words) -> Board:
         chips.insert(0, Chip(text=words("board.chip_provisional", **known), good=False))
         again = None  # it is being run
     beside = words.sentences([*said, *filter(None, [beside])]) if said else beside
-    return Board(finding=finding, beside=beside, again=again, chips=tuple(chips), sheets=sheets)
+    return Board(finding=finding, first=maker.head, beside=beside, again=again, chips=tuple(chips), sheets=sheets)
 
 
 class _Maker:
@@ -217,6 +218,19 @@ class _Maker:
         places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
         works = by_key((compared.work_of(compared.setting_of(case, of)), of.candidate(case)) for case, of in places)
         self.asked = {work: {*candidates} for work, candidates in works.items()}
+
+        scopes = [of for of in book.ranking_scopes.values() if of.among == "variants"]
+        known = {() if of.scripts else tuple(name for name, _ in of.options) for of in scopes}
+        self.titles = known.pop() if len(known) == 1 else ()  # in what all variants differ: their names are the values
+        self.head: Rendered = words("board.variant" if scopes else "words.framework")
+        if self.titles:
+            self.head = options.apart((options.title(name, words) for name in self.titles), words)
+
+    def _name(self, of: Candidate, scope: RankingScope) -> Rendered:
+        if not self.titles or scope.among == "frameworks":
+            return options.candidate_name(of, scope, self.words)
+        default = self.words("variants.default")
+        return options.apart((options.value_of(n, v, self.words) if v else default for n, v in of.options), self.words)
 
     def sheets(self) -> tuple[BoardSheet, ...]:
         of_work = by_key((compared.work_of(answer.setting), answer) for answer in self.book.answers)
@@ -272,7 +286,7 @@ class _Maker:
         asked = {*of} | self.asked[compared.work_of(answer.setting)]
         for gap in answer.missing:
             if gap.candidate in asked and gap.candidate not in of:
-                name = options.candidate_name(gap.candidate, answer.scope, self.words)
+                name = self._name(gap.candidate, answer.scope)
                 rows.append(BoardRow(name=name, framework=gap.candidate.framework, why=self._absent(gap, answer)))
         needed, sure = answers.reason_beside(answer, self.words), answers.caution(answer, self.words)
         beside = [each for each in (needed, sure) if each]
@@ -294,7 +308,7 @@ class _Maker:
 
     def _rows(self, answer: Answer, of: Candidate, own: Sequence[Summary], alike: Sequence[Answer]) -> list[BoardRow]:
         """What it is ranked by, or else what is most alike; and its fastest of that batch, where that is another."""
-        name = options.candidate_name(of, answer.scope, self.words)
+        name = self._name(of, answer.scope)
         ranked = next((each.summary for each in answer.ranked if answer.candidate(each.summary) == of), None)
         first = ranked or min(own, key=lambda row: len(self._unlike(answer, row)))
         best = next(row for row in own if row.case.series_batch == first.case.series_batch)
@@ -318,10 +332,12 @@ class _Maker:
             row = replace(row, why=self.words("outcome.not_comparable"))
         if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
             return [row]
-        other = self._row(answer, best, name)
-        many = numbers.count(len({row.case.recipe for row in own}))
-        other = replace(other, why=other.why or self.words("board.one_of", script=best.case.recipe, n=many))
-        return [row, replace(other, name=self.words("board.option", name_text=name, option_text=other.why))]
+        other, many = self._row(answer, best, name), numbers.count(len({row.case.recipe for row in own}))
+        why = other.why or self.words("board.one_of", script=best.case.recipe, n=many)
+        called = self.words("board.option", name_text=name, option_text=why)
+        if entry := next((each for each in answer.ranked if each.summary is ranked), None):  # so it bars no lead
+            why = self.words("board.own", why_text=why, value=answers.value(answer, entry, self.words))
+        return [row, replace(other, name=called, why=why)]
 
     def _setting(self, setting: Conditions, others: Sequence[Conditions]) -> Rendered:
         common = set.intersection(*(set(each.options) for each in others))
@@ -391,7 +407,10 @@ class _Maker:
         if share >= LOST_FROM:
             what = words(f"why.key_{key if key in DRAWN else 'rest'}")
             of = "cause" if key in STAGES else "cause_of_step"
-            return words(f"board.{of}", share=numbers.percent(share).to(card), what_text=what)
+            said = words(f"board.{of}", share=numbers.percent(share).to(card), what_text=what)
+            if summary.base and summary.speedup and summary.speedup.value < 1:
+                return words("board.slower", cause_text=said, scale=names.scale(summary.base))
+            return said
         lost = numbers.percent(1 - ladder.left).to(card)
         return words("board.cause_of_parts", share=lost) if 1 - ladder.left >= LOST_FROM else None
 
@@ -456,10 +475,8 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
         said = words("board.busy" if others else "board.slowed", **_of(len(busy), len(left)), **taken)
         told = [table.sentence for table in tested if table.answer.known == "ahead"]
         still = words.sentences(told[:2]) if told else words("board.busy_nothing")
-        profile, ours = book.evaluation.profile, any(run.origin == "measured" for run in busy)
-        known = profile.isidentifier() and (paths.DATA / "specs" / f"{profile}.toml").is_file()
-        again = f"evalsuite compare {f'--profile {profile}' if known else '--spec FILE'}"  # it adds rounds of these
-        return said, still, again if ours else None
+        again = f"evalsuite compare {f'--profile {book.profile}' if book.profile else '--spec FILE'}"  # it adds rounds
+        return said, still, again if any(run.origin == "measured" for run in busy) else None
     if not book.valid:
         made = len(book.measurements)
         none = words("board.nothing_valid", n=numbers.count(made)) if made else words("headlines.none_made")
@@ -493,23 +510,24 @@ def _changed(book: Book, table: BoardTable, words: Words) -> Rendered | None:
 
 def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
     """In how many comparisons who is ahead, and by how much."""
-    won, highest = dict[str, list[float]](), dict[str, list[float]]()
+    won, highest, open_ = dict[str, list[float]](), dict[str, list[float]](), Counter[str]()
     ties = sum(table.answer.known == "equal" for table in tables)
     others = [table.answer for table in tables if table.answer.known != "equal"]
     for answer in others:
-        if answer.lead is not None:
-            into = won if answer.known == "ahead" else highest
-            into.setdefault(names.framework(answer.ranked[0].summary.case.framework), []).append(answer.lead)
+        first = names.framework(answer.ranked[0].summary.case.framework)
+        if answer.lead is None:
+            open_[first] += 1
+        else:
+            (won if answer.known == "ahead" else highest).setdefault(first, []).append(answer.lead)
     all_, decided = numbers.count(len(tables)), ties + sum(answer.known == "ahead" for answer in others)
     said: list[Rendered] = []
     for key, of in (("board.won", won), ("board.highest", highest)):
-        for name, leads in sorted(of.items(), key=lambda each: -len(each[1])):
-            lead = numbers.least_and_most(leads, numbers.gain)
-            said.append(words(key, framework=name, n=numbers.count(len(leads)), lead=lead))
+        for place, (name, leads) in enumerate(sorted(of.items(), key=lambda each: -len(each[1]))):
+            n, lead = numbers.count(len(leads)), numbers.least_and_most(leads, numbers.gain)
+            said.append(words("board.one_more" if place else key, framework=name, n=n, lead=lead))
     if ties:
         said.insert(len(won), words("board.ties", n=numbers.count(ties)))
-    if open_ := sum(answer.lead is None for answer in others):
-        said.append(words("board.no_lead", n=numbers.count(open_)))
+    said += [words("board.highest_ranked", framework=name, n=numbers.count(n)) for name, n in open_.most_common()]
     parts = replace(words.listed(said), separators=answers.SEVERAL)
     whys = {table.answer.why for table in tables}
     if decided:
@@ -543,8 +561,12 @@ def _chips(
     if len(trained) == 1:
         yield Chip(text=words(f"values.trained.{trained[0]}"), good=trained[0] == "trained")
     elif trained:
-        told = [row.trained == "trained" for row in rows if row.origin not in PUBLISHED]
-        yield Chip(text=words("board.trained_some", **_of(sum(told), len(told))), good=False)
+        of = Counter(row.trained for row in rows if row.origin not in PUBLISHED)
+        told = [words("board.trained_some", **_of(of["trained"], of.total()))]
+        told += [words(f"board.trained_{key}", n=numbers.count(n)) for key, n in of.most_common() if key != "trained"]
+        yield Chip(text=words.listed(told), good=False)
+    if (tries := max(map(looks, rows))) > 1:
+        yield Chip(text=words("board.looks", n=numbers.count(tries)), good=False)
     if cited:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
         yield Chip(text=words(f"board.chip_{kind}", **_of(len(cited), len(rows))), good=False)

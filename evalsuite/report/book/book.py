@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from evalsuite.core import findings
+from evalsuite.core import findings, paths
 from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Skip, Summary, Verdict, by_key
 from evalsuite.report.book.states import MARKS, State, ended
 from evalsuite.report.text import names, times
@@ -20,6 +20,7 @@ from evalsuite.results.rules import data_rules
 
 LARGE = 200  # planned cases; from here on a page shows less twice (docs/architecture.md#size)
 BREAK = 0.8  # of the throughput per device that a doubling keeps: below, scaling breaks there
+TARGETS = {"official-cpu": "official", "llm": "llm"}  # profile → the rule that also makes the data which it needs
 NOT_HERE = ("no_large_scale", "strong_only", "no_gpu", "cited_use")  # why a criterion cannot apply
 HUGE = 1_000  # from here on the tables of cases and runs are in tables/*.csv alone
 
@@ -63,6 +64,19 @@ class Book:
     @cached_property
     def on_cpu(self) -> bool:
         return bool(self.planned) and all(case.device == "cpu" for case in self.planned)
+
+    @property
+    def profile(self) -> str | None:
+        """Where it came with evalsuite."""
+        specs = {file.stem for file in (paths.DATA / "specs").glob("*.toml")}
+        return self.evaluation.profile if self.evaluation.profile in specs else None
+
+    @property
+    def again(self) -> str | None:
+        """The command that makes all of it."""
+        if self.published:
+            return self.profile and f"evalsuite compare --profile {self.profile}"
+        return self.profile and f"make {TARGETS.get(self.profile, f'report PROFILE={self.profile}')}"
 
     @property
     def large(self) -> bool:

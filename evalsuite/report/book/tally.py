@@ -4,11 +4,16 @@ from collections import Counter
 from typing import Any
 
 from evalsuite.core.findings import RunTakenAway
+from evalsuite.core.model import Measurement
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import WORST_FIRST, run_state
 from evalsuite.report.text import numbers
 from evalsuite.report.text.words import Text, Words
 from evalsuite.results.measure.summary import is_watched
+
+
+def unseen(run: Measurement) -> bool:
+    return not (run.disturbed or is_watched(run))  # other programs would not have shown
 
 
 def tally(book: Book) -> dict[str, Any]:
@@ -20,7 +25,6 @@ def tally(book: Book) -> dict[str, Any]:
         raise ValueError("two summaries of one case id: a count would be impossible")
     runnable = [case.id for case in book.planned if case.id not in skipped]
     made, least = {run.run.id for run in book.measurements}, book.evaluation.repeats if book.evaluation.campaigns else 0
-    sampled = [run for run in book.measurements if run.disturbed or is_watched(run)]  # others would show
     taken = [each for each in book.findings if isinstance(each, RunTakenAway)]
     gone = sorted({place for each in taken for place in (each.where, *each.also)} - made)
     here = Counter(run.rpartition("/r")[0] for run in (*made, *gone))
@@ -35,7 +39,7 @@ def tally(book: Book) -> dict[str, Any]:
         "runs_made": len(made),
         "runs_gone": len(gone),  # finished, by the journal
         "runs_left": planned - len(made) - len(gone),
-        "runs_sampled": len(sampled),
+        "runs_sampled": sum(not unseen(run) for run in book.measurements),
         "runs_disturbed": sum(run.disturbed for run in book.measurements),
         "gone": gone,
         "runs_valid": states["value"],

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from evalsuite.core.decode import instant
 from evalsuite.report.text import names
-from evalsuite.report.text.words import Text, Words
+from evalsuite.report.text.words import Phrase, Words
 
 DAY = "%Y-%m-%d"
 MINUTE = "%H:%M"
@@ -42,8 +42,8 @@ def period(stamps: Iterable[str]) -> Period | None:
     return Period(first=moments[0], last=moments[-1].astimezone(moments[0].tzinfo)) if moments else None
 
 
-def text(period: Period, words: Words) -> Text:
-    return words("page.span", span=period.span, zone=period.zone)
+def text(period: Period, words: Words) -> Phrase:
+    return words.same(f"{period.span} {period.zone}")
 
 
 def stamp(written: str) -> str:

@@ -57,7 +57,7 @@ def compare(summary: Summary, first: Summary, among: Sequence[Summary] = ()) -> 
 
 def _compare(row: Summary, first: Summary, among: Sequence[Summary], of: Callable[[Summary], Rounds]) -> PairComparison:
     rivals = [of(each) for each in (among if len(among) > 1 else (row, first))]
-    looks = max(_looks(row), _looks(first))
+    tries = max(looks(row), looks(first))
     shared = of(row).keys() & of(first).keys()
     campaigns = by_key((place[0], place) for place in shared)
     whole = [places for places in campaigns.values() if len(places) >= FULL_REPEATS]
@@ -66,21 +66,21 @@ def _compare(row: Summary, first: Summary, among: Sequence[Summary], of: Callabl
     if whole:
         each = [(leads(of(row), of(first), places), scatter(rivals, places)) for places in whole]
         return PairComparison(
-            behind=all(is_lead(seen, of_all, len(rivals), looks) for seen, of_all in each),
+            behind=all(is_lead(seen, of_all, len(rivals), tries) for seen, of_all in each),
             basis="rounds",
             equal=all(are_equal(seen) for seen, _ in each),
             rounds=min(map(len, whole)),
         )
-    if len(shared) in EARLY_LEVELS and looks == 1:
+    if len(shared) in EARLY_LEVELS and tries == 1:
         seen = leads(of(row), of(first), shared)
         if is_early_lead(seen, scatter(rivals, shared), len(rivals)):
             return PairComparison(behind=True, basis="rounds", early=True, rounds=len(shared))
     of_runs = {run.campaign for each in (row, first) for run in each.measurements if run.counts}
     together = len(of_runs) == 1 and None not in of_runs
     gap = LEAST_GAP if together else LEAST_GAP_ACROSS
-    below = _is_below(values(row), values(first), (len(rivals) - 1) * looks, gap)
+    below = _is_below(values(row), values(first), (len(rivals) - 1) * tries, gap)
     return PairComparison(
-        behind=below and (looks == 1 or min(row.n, first.n) >= FULL_REPEATS),
+        behind=below and (tries == 1 or min(row.n, first.n) >= FULL_REPEATS),
         basis="runs" if together else "across",
         equal=together and _is_equal(values(row), values(first)),
     )
@@ -155,7 +155,7 @@ def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GA
     return max(lower) < min(higher) and _gap_of_medians(lower, higher) >= gap
 
 
-def _looks(summary: Summary) -> int:
+def looks(summary: Summary) -> int:
     """How often a lead may have been looked for: in each evaluation of the plan, after each repeat added later, and
     with each run that its own script failed, and another took its place."""
     added = [each.later - each.planned for each in summary.findings if isinstance(each, RepeatsAdded)]

@@ -29,7 +29,7 @@ def sections(subject: Subject) -> Iterable[Section]:
 def _facts(subject: Subject) -> Mapping[str, object]:
     return {
         "platform": platform(subject),
-        "scripts": scripts_of(subject),
+        "scripts": _scripts(subject),
         "unstated": not any(map(is_stated, (member for model in subject.models for member in model.participants))),
         "models": subject.models,
         "data_sets": data_sets(subject),
@@ -39,7 +39,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     }
 
 
-def scripts_of(subject: Subject) -> str | None:
+def _scripts(subject: Subject) -> str | None:
     """The key of the sentence that says whose scripts ran."""
     kinds = {participant.kind for model in subject.models for participant in model.participants if participant.kind}
     if not kinds <= {"reference", "official"}:

@@ -22,7 +22,6 @@ SETTINGS = (
     *("optimiser_state", "attention", "compiler", "packing", "token_kind", "data"),
 )
 MOST_CHARTS, MOST_CURVES = 4, 12
-Curve = tuple[str, Summary, tuple[figures.Point, ...]]
 
 
 def language_rows(model: Model) -> list[Summary]:
@@ -57,13 +56,13 @@ def _facts(subject: Subject, model: Model, rows: Sequence[Summary]) -> Mapping[s
         "told": [(words(f"values.fact.{key}"), values) for key, values in differing.items()],
         "legend": ("missing",) if any(None in values for values in differing.values()) else (),
         "same": words.listed(
-            words("language.each", fact_text=words(f"values.fact.{key}"), value=shown[key][0])
+            words("models.option", name_text=words(f"values.fact.{key}"), value=shown[key][0])
             for key, values in stated.items()
             if len({*values}) == 1 and values[0]
         ),
         "nobody": words.listed(words(f"values.fact.{key}") for key, values in stated.items() if not any(values)),
         "resumed": words.listed(
-            words("language.goodput", name=called[row.case], share=numbers.percent(part))
+            words("models.option", name_text=called[row.case], value=numbers.percent(part))
             for row in rows
             for run in row.measurements
             if (part := run.figure("goodput")) is not None
@@ -80,9 +79,9 @@ def in_every_form(subject: Subject, model: str | None = None) -> Mapping[str, An
     return {"searches": [(each, _order(each, subject.words)) for each in known], "layout": _layout}
 
 
-def _layout(row: Summary) -> str:
-    laid = map(names.visible, layout_of(row).values())
-    return " · ".join([names.scale(row.case), names.bsz(row.case.batch_per_device), *laid])
+def _layout(row: Summary, words: Words) -> Rendered:
+    laid = (options.option(*pair, words) for pair in layout_of(row).items())
+    return options.apart([names.scale(row.case), names.bsz(row.case.batch_per_device), *laid], words)
 
 
 def _stated(row: Summary, key: str) -> str | None:
@@ -90,14 +89,6 @@ def _stated(row: Summary, key: str) -> str | None:
         return names.precision(row.case.precision)
     stated = facts_of(row).get(key, ())
     return "; ".join(names.visible(fact.value) for fact in stated) or None
-
-
-def _draw(subject: Subject, id: str, title: Text, reading: Text, curves: Iterable[Curve]) -> figures.Chart:
-    lines = [
-        figures.Line(name=subject.words.same(name), framework=row.case.framework, points=points)
-        for name, row, points in curves
-    ]
-    return figures.chart(lines, subject.look, subject.words, id=id, title=title, reading=[reading], share=False)
 
 
 def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator[figures.Chart]:
@@ -120,7 +111,9 @@ def _losses(model: Model, rows: Sequence[Summary], subject: Subject) -> Iterator
         of = {"n": numbers.count(len(named)), "shown": numbers.count(min(len(named), MOST_CURVES))}
         of_data = options.value_of("data", data, words) if data else words("words.not_recorded")
         reading = words("language.loss_reading", data=of_data, batch=numbers.count(batch), **of)
-        yield _draw(subject, f"f-{model.id}-loss{place}", title, reading, shown[:MOST_CURVES])
+        lines = [figures.Line(name=words.same(n), framework=row.case.framework, points=p) for n, row, p in shown]
+        id, lines = f"f-{model.id}-loss{place}", lines[:MOST_CURVES]
+        yield figures.chart(lines, subject.look, words, id=id, title=title, reading=[reading], share=False)
 
 
 def _over_tokens(run: Measurement, ref: str) -> tuple[figures.Point, ...]:

@@ -6,7 +6,7 @@ from functools import partial
 from evalsuite.core.model import by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.tally import tally
+from evalsuite.report.book.tally import tally, unseen
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.text import names, numbers
@@ -47,6 +47,7 @@ def _facts(subject: Subject) -> Mapping[str, object]:
         "place": partial(place, book),
         "state_of": states.how,
         "failures": failures,
+        "unwatched": by_key((of.run.case, of) for of in book.measurements if of.origin == "measured" and unseen(of)),
         "called": names.labels(run.run.case for run in failures),
         "skips": by_key(
             ((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips

@@ -11,7 +11,6 @@ from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Listed, Text, Words
 
-TARGETS = {"official-cpu": "official", "llm": "llm"}  # profile → the rule that also makes the data which it needs
 MOST_RUNS = 1_500
 SHOWN = {"framework": names.framework, "precision": names.precision}
 
@@ -30,24 +29,15 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(book: Book) -> Mapping[str, object]:
     software, series = provenance.software(book), provenance.series(book)
-    again = _again(book.evaluation.profile, published=book.published)
     return {
         "series": series,
         "columns": provenance.columns(series),
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
-        "again": again,
+        "again": book.again,
         "made_by": sorted({of["made_by"] for each in series for of in each["cases"]} - {""}),
-        "scripts": _scripts(book) if again and book.published else {},
+        "scripts": _scripts(book) if book.again and book.published else {},
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
     }
-
-
-def _again(profile: str, *, published: bool) -> str | None:
-    if profile not in {file.stem for file in (paths.DATA / "specs").glob("*.toml")}:
-        return None
-    if published:
-        return f"evalsuite compare --profile {profile}"
-    return f"make {TARGETS[profile]}" if profile in TARGETS else f"make report PROFILE={profile}"
 
 
 def _scripts(book: Book) -> Mapping[str, object]:

@@ -7,7 +7,7 @@ from typing import Any
 from evalsuite.core.messages import dotted, places
 from evalsuite.core.model import Verdict, VerdictCell, by_key
 from evalsuite.report.book.book import Book, applies
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Text, Words
 
@@ -42,9 +42,9 @@ def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
     by_reason = by_key((card.verdict.notes, card) for card in cards if not card.applies)
     parts = [
         words(
-            "acceptance.because",
-            criteria=words.listed(called(card.verdict, words) for card in members),
-            reason_text=members[0].reason or words("option_values.none"),
+            "models.option",
+            name_text=words.listed(called(card.verdict, words) for card in members),
+            value=members[0].reason or words("option_values.none"),
         )
         for members in by_reason.values()
     ]
@@ -56,7 +56,7 @@ def called(verdict: Verdict, words: Words) -> Rendered:
     code, key = names.visible(verdict.criterion), f"criteria_short.{verdict.criterion}"
     if verdict.holds or key not in words:
         return words.same(code)
-    return words("answers.fact_key", name_text=words(key), key=code)
+    return options.apart([code, words(key)], words, " ")
 
 
 def _card(verdict: Verdict, words: Words) -> Card:

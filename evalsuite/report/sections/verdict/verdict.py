@@ -1,8 +1,8 @@
 """The first screen: the board, and what is accepted."""
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalsuite.core.findings import OwnCriteria
@@ -86,10 +86,17 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
     every = [(row, row.summary.case) for table in sheet.tables for row in table.rows if row.summary]
     reading += [words("board.chart_shared")] * any(board_room.shares_cores(case) for _, case in every)
     measured = by_key((row.name.plain(words.languages[0]), row) for row, _ in every)
-    drawn = {row.name.plain(words.languages[0]) for row in rows}
-    undrawn = [same[0].name for name, same in measured.items() if len(same) > 1 and name not in drawn]
-    reading += [words("board.chart_undrawn", names_text=words.listed(undrawn))] if undrawn else []
+    undrawn = [_undrawn(same, words) for name, same in measured.items() if len(same) > 1 and name not in sheet.curves]
+    named = replace(words.listed(undrawn), separators=answers.SEVERAL)
+    reading += [words("board.chart_undrawn", names_text=named)] if undrawn else []
     return figures.chart(lines, subject.look, words, id=f"f-{sheet.id}", title=title, reading=reading)
+
+
+def _undrawn(rows: Sequence[BoardRow], words: Words) -> Rendered:
+    doubted = [row.summary.case for row in rows if row.summary and row.summary.grounds == "disputed"]
+    if not doubted:
+        return words("board.unlike_scales", framework=rows[0].name)
+    return words("board.in_doubt", framework=rows[0].name, scales=words.listed(names.scales(doubted)))
 
 
 def at(value: float, table: BoardTable) -> str:
