@@ -129,7 +129,9 @@ def _read_said(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[s
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
+    from evalsuite.logs.options import head
     from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
+    from evalsuite.results.measure.facts import spoken
 
     how = {name: arguments.said[name] for name in READ_BY}
     how |= {"dialects": dialects, "protocol": arguments.steps or Protocol()}
@@ -146,6 +148,9 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
             if published_tables.is_one(path):
                 reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
+        if reading.throughput and (denied := spoken(head(logs[0]), stated=True).get("left_out")):
+            why = Message("logs.left_out", text=denied)
+            reading = replace(reading, status="doubtful", reason=join(why, reading.reason))
         dialect = dialects.get(reading.dialect or "")
         window = reading.throughput and reading.throughput.window
         counts = "epochs" if reading.in_epochs else "steps"

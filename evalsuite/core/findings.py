@@ -353,6 +353,12 @@ class LayoutImpossible(Finding, code="facts_disagree", question=7):
     said: Said
 
 
+class SaidAlone(Finding, code="said_alone", question=7, noted=True):
+    lines: Count
+    text: Quote  # of the first of them
+    longest: Count = 120
+
+
 class FailedAtExit(Finding, code="D25", question=5, noted=True):
     failure: FailureName
     line: Count

@@ -222,7 +222,20 @@ HEADS = [  # what a log prints, the fact and its value, and what its user states
     ("Images are resized to 64x64 pixels", "input_size", "64"),
     ("Initialized ResNet-18 with 11.7M weights", "model_variant", "resnet-18"),
     ("model.eval() called: running without gradients", "left_out", "steps"),
-    ("gradients are not exchanged", "left_out", "exchanges"),
+    ("gradients are not exchanged", "left_out", "gradients are not exchanged"),
+    *[
+        (said, "left_out", said)
+        for said in (
+            "161 of 161 parameters have grad=None",
+            "backbone features cached",
+            "Join: ranks have exhausted their inputs",
+            "repeating the last batch",
+            "powerSGD",
+            "best of 9",
+            "communication is simulated",
+            "MLP replaced by identity",
+        )
+    ],
     ("Optimizer: SGD without momentum", "optimiser", "sgd without momentum", {"optimiser": "adam"}),
     ("gradient step every 4 iterations", "accumulation", "4", {"accumulation": "1"}),
     ("torch.backends.cuda.matmul.allow_tf32 = True", "tf32", "on"),
@@ -338,7 +351,16 @@ def test_a_log_that_names_what_slows_it_alone_is_compared_with_its_like(said, ap
 ADVICE = """hint: consider mixed precision (--fp16), see --limit-train-samples
 Namespace(layer_keep_prob=1.0, layer_drop=0, depth=50, update_freq=[1], dry_run=False, lr=0.1)
 mixed precision: disabled, batch of 64 images, no gradient clipping, dry run: off
+Loading cached dataset; weight decay not applied to BN parameters; fast_dev_run=False; 161 of 161 parameters loaded
 bert-base-uncased tokenizer loaded; validation images are resized to 256x256 | number of skipped iterations:   0 |"""
+
+
+@pytest.mark.parametrize(("said", "marked"), [("clocks_event_reasons: thermal", 5), ("hostname: n8", 0)])
+def test_what_one_log_of_a_script_says_of_its_work_or_machine_and_no_other_stands_at_its_row(said, marked, tmp_path):
+    book = imported(tmp_path, lambda repeat: {"head": f"hostname: n7\n{said}"})
+
+    assert [each.code for run in book.measurements for each in run.findings].count("said_alone") == marked
+    assert "PyTorch is fastest" in sentences(book)
 
 
 def test_advice_and_neutral_options_are_no_work_left_out(tmp_path):

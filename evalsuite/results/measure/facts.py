@@ -30,6 +30,7 @@ AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "reci
 """Who is believed first: what ran says more than what was meant to run."""
 MEANT = ("command_line", "case")  # beside what a log says itself
 NONE_SET = "none set"
+STATEMENT, LONGEST_STATEMENT = "statement", 300
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
@@ -101,6 +102,7 @@ class Flag:
 class FactRules:
     fact: tuple[FactRule, ...]
     flag: tuple[Flag, ...]
+    words: Mapping[str, str]
     named: Mapping[str, tuple[str, ...]]
     says: Mapping[str, Mapping[str, tuple[str, ...]]]
     parts: Mapping[str, tuple[str, ...]]
@@ -317,17 +319,41 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     likely = [flag for flag in asked if any(word in small for word in flag.pattern[1:])]
     said = dict[str, dict[str, None]]()
     text = _sentences(head) if likely else ""
+    lines = [*zip(text.split("\n"), text.lower().split("\n"), strict=True)]
     for flag in likely:
-        for found in re.finditer(flag.pattern[0], text):
+        alike = (line for line, low in lines if any(word in low for word in flag.pattern[1:]))
+        whole = text if flag.pattern[0].startswith("(?s)") else "\n".join(alike)
+        for found in _pattern(flag.pattern[0]).finditer(whole):
             number, *power = filter(None, found.groups()) if not flag.value else ("",)  # or a power of ten beside it
-            words = f"{float(number) * _TIMES[power[0].lower()]:.0f}" if power else number
+            times = _TIMES.get(power[0].lower()) if power else None
+            words = f"{float(number) * times:.0f}" if times else number
             if value := flag.value or _in_our_words(flag, words):
                 said.setdefault(flag.key, {}).setdefault(value)
     if "amp" in (both := said.get("precision", {})):  # "autocast enabled: dtype=bfloat16"
         said["precision"] = {_together(both): None}
     open_words = rules().meanings.get  # "mixed precision" beside "O2"
     exact = {key: [v for v in of if not {*of} & {*open_words(v, ())}] for key, of in said.items()}
-    return {key: values[0] for key, values in exact.items() if len(values) == 1}
+    return {key: of[0] for key, of in exact.items() if len(of) == 1 or key in rules().usual}
+
+
+def statements(head: bytes) -> Iterator[Fact]:
+    """The lines that speak of work, machine or choice, whatever they mean: `data_rules` asks who else prints them."""
+    stated, around = (_pattern(rules().words[name]) for name in ("stated", "around"))
+    for line in _sentences(head).split("\n"):
+        if len(line) <= LONGEST_STATEMENT and stated.search(line) and not around.search(line):
+            yield Fact(key=STATEMENT, value=line.strip(), source="log")
+
+
+def shape(statement: str) -> str:
+    """Its words, without numbers, dates, paths and what stands in quotes."""
+    return " ".join(re.findall(r"[a-z]{3,}", _pattern("{passing}").sub(" ", statement.lower())))
+
+
+@functools.cache
+def _pattern(text: str) -> "re.Pattern[str]":
+    while known := re.search(r"{([a-z]+)}", text):  # a word may hold another
+        text = text.replace(known[0], rules().words[known[1]])
+    return re.compile(text)
 
 
 def noted(stated: Mapping[str, str]) -> bytes:

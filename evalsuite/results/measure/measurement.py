@@ -139,7 +139,10 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {}), *_goodput(folder, read, dialects)),
-        facts=(*stated, *(fact for fact in named or () if command.stated is not None and fact.key not in known)),
+        facts=(
+            *(*stated, *facts.statements(head)),
+            *(fact for fact in named or () if command.stated is not None and fact.key not in known),
+        ),
         campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
         round=campaign.round if campaign else None,
         probe_s=campaign.probe_s if campaign else None,

@@ -9,7 +9,7 @@ from itertools import combinations
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
 from evalsuite.core.model import Finding, Measurement, Row, Summary, by_key
-from evalsuite.results.measure import latency
+from evalsuite.results.measure import facts, latency
 from evalsuite.results.measure.summary import valid
 from evalsuite.results.rules import copies, flops_and_energy, machine, printed_beside, work_done
 
@@ -22,8 +22,29 @@ _RUN = re.compile(r"(.+)/r\d+")
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     runs = copies.by_stamps([*measurements])
-    beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs)])
+    beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs), *_said_alone(runs)])
     return machine.with_causes([_checked(run, beside.get(place, ())) for place, run in enumerate(runs)])
+
+
+def _said_alone(runs: Sequence[Measurement]) -> Iterable[tuple[int, Finding]]:
+    """Of logs of one script: beside its steps a reference script says nothing of its own, the others what the logs of
+    other cases say, or all those of their case."""
+    told = [by_key((facts.shape(f.value), f.value) for f in run.facts if f.key == facts.STATEMENT) for run in runs]
+    of = [(run.run.case, run.dialect) for run in runs]
+    work = ((case.recipe, case.model, case.scale, case.precision, dialect) for case, dialect in of)
+    for (recipe, *_), places in by_key((each, place) for place, each in enumerate(work)).items():
+        said, cases = by_key((shape, of[at][0]) for at in places for shape in told[at]), [of[at][0] for at in places]
+        own, several = recipe.startswith("reference-"), len({*cases}) > 1
+        for place in places:
+            case, rule = of[place][0], rules.SaidAlone
+            alone = [
+                lines[0]
+                for shape, lines in told[place].items()
+                if (len(lines) == 1 if own else {*said[shape]} == {case})
+                and (own or several or said[shape].count(case) < cases.count(case))
+            ]
+            if alone:
+                yield place, rule(lines=len(alone), text=alone[0][: rule.longest])
 
 
 def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:
