@@ -63,6 +63,11 @@ class ScaledFigures(Finding, code="D04", question=5):
     fewest: Count = 5
 
 
+class SameLine(Finding, code="D04", question=5):
+    other: Name  # case of another framework
+    source: Name
+
+
 class FiguresConstant(Finding, code="clock_disagrees", question=9):
     reports: Count
     text: Quote
@@ -505,6 +510,7 @@ class LossConstant(Finding, code="no_learning", question=3):
     digits: Count = 4  # fewer may stay the same
     share: Limit = 0.1  # of the reports, that differ
     values_limit: Count = 10  # which are enough of any number
+    again: Limit = 0.25  # of more digits, that are as in the report before: 0 of 212 logs above 0.05
     least: Limit = 1e-5  # below: zero
 
 

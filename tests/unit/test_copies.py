@@ -54,9 +54,10 @@ def test_runs_that_are_no_repeats_of_their_own(runs, found):
         ([1326.0, 1330, 1323, 1331, 1324], 0),  # their digits do not tell
     ],
 )
-def test_figures_of_a_table_that_were_made_of_those_of_another_case(theirs, named):
+@pytest.mark.parametrize("other", [synthetic.case("b"), synthetic.case("a", (1, 2))])
+def test_figures_of_a_table_that_were_made_of_those_of_another_case(theirs, named, other):
     own = [1300.0, 1303.7, 1296.7, 1305.0, 1298.3]
-    rows = [(synthetic.case("a"), own), (synthetic.case("b"), theirs)]
+    rows = [(synthetic.case("a"), own), (other, theirs)]
     runs = [replace(synthetic.measured(case, k, v), origin="cited") for case, of in rows for k, v in enumerate(of)]
 
     found = copies.copies(runs)

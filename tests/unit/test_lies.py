@@ -236,6 +236,9 @@ HEADS = [  # what a log prints, the fact and its value, and what its user states
             "MLP replaced by identity",
         )
     ],
+    ("input tensor: torch.Size([64, 3, 32, 32])", "input_size", "32"),
+    ("saved checkpoint model.pth (3.1 MB)", "parameters", "≤ 3100000"),
+    ("", "framework", "tensorflow", {"image": "nvcr.io/nvidia/tensorflow:24.03-tf2-py3"}),
     ("Optimizer: SGD without momentum", "optimiser", "sgd without momentum", {"optimiser": "adam"}),
     ("gradient step every 4 iterations", "accumulation", "4", {"accumulation": "1"}),
     ("torch.backends.cuda.matmul.allow_tf32 = True", "tf32", "on"),
@@ -361,6 +364,32 @@ def test_what_one_log_of_a_script_says_of_its_work_or_machine_and_no_other_stand
 
     assert [each.code for run in book.measurements for each in run.findings].count("said_alone") == marked
     assert "PyTorch is fastest" in sentences(book)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("total images processed: 480", "items_apart"),
+        ("average throughput: 60 images/s", "clocks_far_apart"),
+        ("average throughput: 120 images/s", "final_disagrees"),
+        ("total images processed: 8320", None),
+    ],
+)
+def test_totals_that_a_log_prints_are_held_against_its_steps(said, name, tmp_path):
+    book = imported(tmp_path, lambda repeat: {"head": f"hostname: n7\n{said}"})
+
+    found = {each.name for run in book.measurements for each in run.findings} - {"said_alone"}
+    assert found == ({name} if name else set())
+
+
+@pytest.mark.parametrize(("line", "named"), [("n7.log:120", 2), ("n{}.log:120", 0), ("paper.pdf", 0)])
+def test_a_line_of_a_log_is_cited_for_one_framework(line, named, tmp_path):
+    rows = [f"{name},{value},images/s,{line.format(value)}" for name, value in (("pytorch", 400), ("mxnet", 300))]
+    (file := tmp_path / "t.csv").write_text("\n".join(["framework,throughput,unit,source", *rows]) + "\n")
+    assert cli.main(["import", str(file), *stated(), "--runs", str(tmp_path / "runs")]) == 0
+
+    found = evaluate(Store(tmp_path / "runs")).findings
+    assert [each.name for each in found].count("same_line") == named
 
 
 def test_advice_and_neutral_options_are_no_work_left_out(tmp_path):

@@ -44,6 +44,7 @@ def test_a_reading_above_its_capacity_is_left_out_and_named():
         ("tflops_stated_per_device", [3.8, 2.85, 0.0, 0.0], {}),  # the other counts what it computes again
         ("tflops_printed", [3.8, 3.0, 0.0, 0.0], {1: "figure_denies"}),  # likewise, in logs of one dialect
         ("accuracy_stated_percent", [76.1, 75.9, 0.1, 72.0], {2: "learnt_less"}),
+        ("training_stated_h", [1e-6, 1.0, 0.0, 0.0], {0: "figure_denies"}),  # less than twenty steps
     ],
 )
 def test_what_a_source_prints_beside_a_rate_must_agree_with_it(figure, values, denied):

@@ -7,6 +7,7 @@ beginning; gradients, learning rate and the count of samples or tokens are neith
 
 import itertools
 import math
+import operator
 import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -144,8 +145,10 @@ def _unlearnt(losses: Sequence[float], printed: bytes, cross_entropy: bool) -> I
     unlike = {*losses}
     values = len(unlike)
     nothing = max(map(abs, unlike)) < LossConstant.least
+    again = sum(itertools.starmap(operator.eq, itertools.pairwise(losses))) > LossConstant.again * len(losses)
     few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
-    if nothing or (few and max(_digits(loss, printed) for loss in unlike) >= LossConstant.digits):
+    digits = max(_digits(loss, printed) for loss in unlike)
+    if nothing or (few and digits >= LossConstant.digits) or (again and digits > LossConstant.digits):
         yield LossConstant(steps=len(losses), values=1 if nothing else values, loss=losses[-1])
         return
     below = [loss for loss in losses if loss < -LossConstant.least]

@@ -61,7 +61,7 @@ _BESIDE = re.compile(
 _WEIGHTS = re.compile(r"(\d+(?:\.\d+)?)([mb])(?![a-z0-9])")
 _NAMED = re.compile(r"--(?:base[_-]?|pretrained[_-]?)?model(?:[_-]name)?(?:[_-]or[_-]path|[_-]path|[_-]id)?$")
 ALIKE = 8  # lines
-_TIMES = {"k": 1e3, "m": 1e6, "b": 1e9}  # 11.7M weights
+_TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9}  # 11.7M weights
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 
 
@@ -349,6 +349,10 @@ def shape(statement: str) -> str:
     return " ".join(re.findall(r"[a-z]{3,}", _pattern("{passing}").sub(" ", statement.lower())))
 
 
+def numbers(word: str, text: str) -> list[float]:
+    return [float(found[1].replace(",", "")) for found in _pattern(rules().words[word]).finditer(text)]
+
+
 @functools.cache
 def _pattern(text: str) -> "re.Pattern[str]":
     while known := re.search(r"{([a-z]+)}", text):  # a word may hold another
@@ -358,14 +362,16 @@ def _pattern(text: str) -> "re.Pattern[str]":
 
 def noted(stated: Mapping[str, str]) -> bytes:
     """What a note, a set of logs or the tag of an image says, as a head of a log would: "2 nodes, mixed precision"."""
-    tags = stated.get("image", "").rpartition(":")[2].split("-")[1:]
+    image, _, tag = stated.get("image", "").rpartition("/")[2].partition(":")
+    tags = tag.split("-")[1:]
     note = "\nwith ".join(filter(None, (stated.get("note"), stated.get("log_set"), *tags)))
     cards = rf"(?i)(?<![\w.])(?!(?:19|20)\d\d )(\d+) ?[x×]? ?(?:GPUs|devices|cards|{_PRODUCT.pattern[3:-3]})"
     hosts, devices = re.findall(r"(?i)\b(\d+) ?(?:nodes|hosts|machines|servers)\b", note), re.findall(cards, note)
     products = [f"GPU: {name}" for name in _PRODUCT.findall(note)]
     note = re.sub(r"(?i)\bbatch (?=\d)", "batch size ", note)
     counts = [f"num_nodes: {n}" for n in hosts] + [f"world size: {n}" for n in devices if not hosts]
-    return "\n".join([f"with {note}", *products, *counts]).encode() if note else b""
+    made_for = [f"using {image} backend"] if image in rules().frameworks else []
+    return "\n".join([f"with {note}", *products, *counts, *made_for]).encode() if note or made_for else b""
 
 
 @functools.lru_cache(maxsize=1)  # of the log that is judged
@@ -387,6 +393,9 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     devices = set(map(str.upper, _DEVICE.findall(text)) if stated == "CPU" or _PRODUCT.search(stated) else ())
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
     values = {**(sentences := spoken(head, stated=True)), **_of_words(words)}
+    tensor = {"input_size": values.pop("input_tensor", None)}
+    if held := re.search(r"(\d+\.\d+) ?GiB ?\((\d\d\.\d+) ?%\)", text):  # memory: 49.66GiB(52.28%)
+        values.setdefault("device_memory", f"{100 * float(held[1]) / float(held[2]):.0f} GiB")
     if (whole(values.get("attention_window", "")) or 0) >= (whole(case.option("sequence_length", "")) or 0):
         values.pop("attention_window", None)
     known_as = rules().frameworks
@@ -402,8 +411,20 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
     if model_of(case) and len(lengths := {*job.get("sequence", ())}) == 1:
         values.setdefault("input_size", str(*lengths))
     of = {"device_model": device, "model_variant": _other_model(case, text.lower(), words), "devices": more}
-    denied = {key: value for key, value in sentences.items() if values[key] != value and decimal(value) is None}
-    return tuple(_facts("log", {**values, **of, **_batch(case, job, values)})) + tuple(_facts("log", denied))
+    denied = {key: value for key, value in sentences.items() if values.get(key) != value and decimal(value) is None}
+    return (*_facts("log", {**values, **of, **_batch(case, job, values)}), *_facts("log", denied | tensor))
+
+
+def room(case: Case, head: bytes, gib: float | None, known: Mapping[str, Fact]) -> Iterator[Fact]:
+    """The weights that checkpoints and memory have room for, where they are too few: a byte of each, beside gradients
+    and moments two at least. What is trained in part or kept elsewhere says nothing."""
+    found = (match.groups() for match in _pattern("{saved}").finditer(_sentences(head)))
+    saved = max((float(number) * _TIMES[power.lower()] for number, power in found), default=None)
+    moments = 8 if "optimiser" in known and known["optimiser"].value in ("adam", "lamb") else 4
+    rooms = [each for each in (saved, gib and gib * 2**30 / moments) if each]
+    most, weights = min(rooms, default=0.0) * case.total_devices, whole(_sizes(case).get("parameters") or "")
+    if weights and 0 < most * APART["parameters"] < weights and not {"trained_part", "offload"} & {*known}:
+        yield Fact(key="parameters", value=f"≤ {most:.0f}", source="log")
 
 
 def _job(text: bytes) -> Job:
@@ -458,7 +479,7 @@ def _contradict(a: Fact, b: Fact) -> bool:
     if a.source == b.source or equal or words <= {*NEUTRAL}:
         return False
     if a.key in APART:
-        low, high = sorted(whole(each.value) or 0 for each in (a, b))
+        low, high = sorted(whole(each.value.lstrip("≤ ")) or 0 for each in (a, b))
         return 0 < low * APART[a.key] < high
     if a.key in ("device_model", "data") and (_bare(a.value) in _bare(b.value) or _bare(b.value) in _bare(a.value)):
         return False

@@ -164,7 +164,7 @@ def _scaled(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Figures of a table that are those of another case in one proportion, one after the other: which of the two was
     made of the other, nothing tells."""
     told = [(run.run.case, place, run.value) for place, run in enumerate(runs) if run.origin not in OWN_LOGS]
-    alike = by_key(((case.model, case.scale), (case.id, (place, v))) for case, place, v in told if v)
+    alike = by_key((case.model, (case.id, (place, v))) for case, place, v in told if v)
     findings, rule = dict[int, Finding](), rules.ScaledFigures
     pairs = (pair for each in alike.values() for pair in combinations(by_key(each).items(), 2))
     for (case, own), (other, theirs) in pairs:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from evalsuite.core import findings as rules
-from evalsuite.core.documents import RunCommand
+from evalsuite.core.documents import CitedFigure, RunCommand
 from evalsuite.core.model import Finding, Measurement, Row, Summary, by_key
 from evalsuite.results.measure import facts, latency
 from evalsuite.results.measure.summary import valid
@@ -17,6 +17,7 @@ from evalsuite.results.rules import copies, flops_and_energy, machine, printed_b
 SIZES = ("change", "share", "factor", "points", "seconds")
 # what a finding is about; two of one rule that are about different things are two
 SUBJECTS = frozenset({"resource", "phase", "metric", "method", "option", "fact", "source", "failure", "name"})
+LINE_OF_LOG = re.compile(r"\.(?:log|txt|out)(?::|#L)\d+$")
 _RUN = re.compile(r"(.+)/r\d+")
 
 
@@ -54,7 +55,7 @@ def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:
     doubts = [
         *beside_others,
         *(rules.ImpossibleSamples(resources=(each.resource,), samples=each.samples) for each in above),
-        *(*work_done.waits(run), *printed_beside.constant(run)),
+        *(*work_done.waits(run), *printed_beside.constant(run), *printed_beside.totals(run)),
         *latency.findings(run.breakdown),
         *work_done.findings(run),
         *flops_and_energy.impossible(run),
@@ -75,7 +76,19 @@ def findings(summaries: Sequence[Row], known: Mapping[str, RunCommand]) -> tuple
         *_missing_rows(valid(summaries), known),
         *(each for case, of in figures.items() for one in of for each in printed_beside.cited_figure(one, case)),
         *printed_beside.cited_speedups(valid(summaries), figures),
+        *_same_line(valid(summaries), figures),
     )
+
+
+def _same_line(rows: Sequence[Summary], figures: Mapping[str, Sequence[CitedFigure]]) -> Iterable[Finding]:
+    """A line of a log is cited for two frameworks."""
+    cited = by_key(
+        (c.source or "", row.case) for row in rows for f in figures.get(row.case.id, ()) for c in f.citations
+    )
+    for source, cases in ((of, cases) for of, cases in cited.items() if LINE_OF_LOG.search(of)):
+        pairs = ((case, other) for case in cases for other in cases if case.framework != other.framework)
+        for case, other in {case: other for case, other in pairs}.items():
+            yield rules.SameLine(source=source, other=other.id, where=case.id)
 
 
 def _trends(summaries: Iterable[Summary]) -> Iterable[Finding]:

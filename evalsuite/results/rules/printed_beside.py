@@ -12,6 +12,7 @@ from evalsuite.core.decode import number, whole
 from evalsuite.core.documents import Citation, CitedFigure
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Finding, Measurement, Summary, by_key
+from evalsuite.logs.clocks import LATE
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.units import BATCH_ITEMS
 from evalsuite.results.rules import flops_and_energy
@@ -40,7 +41,7 @@ def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
             usual = usual or (max(others) if again and share < min(others) else None)
             if what == "accuracy" and usual and share < rules.LearntLess.limit * usual:
                 yield place, rules.LearntLess(accuracy=share, usual=usual)
-            elif value and what in ("latency", usual and "tflops") and apart:
+            elif value and what in ("latency", "hours", usual and "tflops") and apart:
                 implied = value * share / (usual or 1.0)
                 yield place, rules.FigureDenies(what=what, items_per_s=value, implied=implied)
             elif what == "tflops" and not by and not others and all(abs(share / way - 1) > limit for way in COUNTED):
@@ -61,6 +62,32 @@ def constant(run: Measurement) -> Iterator[Finding]:
             return
 
 
+def totals(run: Measurement) -> Iterator[Finding]:
+    """What its log says once of the whole, held against its steps: items, seconds beyond those of the run, a mean rate
+    of all devices or of one; since the start, which may take a third of it, or as long as the run did by our clock."""
+    lines = by_key((facts.shape(fact.value), fact.value) for fact in run.facts if fact.key == facts.STATEMENT)
+    text, value, steps = "\n".join(of[0] for of in lines.values() if len(of) == 1), run.value, run.printed_steps
+    unit, case = run.throughput.unit if run.throughput else "", run.run.case
+    length = whole(case.option("sequence_length", "")) if unit == "tokens/s" else 1 if unit in BATCH_ITEMS else None
+    if not (value and steps and length):
+        return
+    each, took_s, ours = case.global_batch * length, run.duration_s or math.inf, run.origin == "measured"
+    most, share, own = each * (steps[1] - steps[0]), 1 - rules.ItemsApart.items_limit, case.total_devices
+    least = max(value / (rules.ClocksFarApart.limit * LATE), share * most / took_s if ours else 0.0)
+    for items in facts.numbers("total_items", text):
+        if items < share * most and not share <= items * own / most <= 1 / share:
+            yield rules.ItemsApart(items=items / most * each, batch=each)
+    longest = took_s * (1 + rules.ClocksFarApart.clocks) + rules.StepsUnfinished.lag_s
+    rates = [most / s for s in facts.numbers("total_s", text) if s > longest and ours]
+    for rate in (*rates, *facts.numbers("total_rate", text)):
+        ways = (rate * of for of in (1, own, each, 1 / length))
+        nearest = min(ways, key=lambda way: abs(math.log(way / value)))
+        if rate in rates or not least < nearest < rules.ClocksFarApart.limit * value:
+            yield rules.ClocksFarApart(difference=nearest / value - 1)
+        elif abs(nearest / value - 1) > rules.FinalDisagrees.limit:
+            yield rules.FinalDisagrees(final_items_per_s=nearest, items_per_s=value, difference=nearest / value - 1)
+
+
 def _implied(run: Measurement) -> Iterator[tuple[str, float, object]]:
     """What is printed beside a rate, the rate that it implies ÷ that rate, or an accuracy in per cent, and who counts:
     one dialect counts the operations of one work in one way, a table in any."""
@@ -78,6 +105,9 @@ def _implied(run: Measurement) -> Iterator[tuple[str, float, object]]:
         yield "tflops", tflops * case.total_devices / run.value, (run.dialect, unit, *work)
     if (accuracy := run.figure("accuracy_stated_percent")) is not None:
         yield "accuracy", accuracy, ""
+    least, hours = rules.TooShortWindow.least_steps * case.global_batch, run.figure("training_stated_h")
+    if hours and run.value and (done := hours * 3600 * run.value) < least:
+        yield "hours", least / done, ""
 
 
 def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
