@@ -226,9 +226,9 @@ HEADS = [  # what a log prints, the fact and its value, and what its user states
     *[
         (said, "left_out", said)
         for said in (
-            "161 of 161 parameters have grad=None",
+            "grad=None",
             "backbone features cached",
-            "Join: ranks have exhausted their inputs",
+            "ranks have exhausted their inputs",
             "repeating the last batch",
             "powerSGD",
             "best of 9",
