@@ -149,7 +149,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
             if published_tables.is_one(path):
                 reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
         if reading.throughput and (denied := spoken(head(logs[0]), stated=True).get("left_out")):
-            why = Message("logs.left_out", text=denied)
+            why = Message("logs.untrained", mode=denied)
             reading = replace(reading, status="doubtful", reason=join(why, reading.reason))
         dialect = dialects.get(reading.dialect or "")
         window = reading.throughput and reading.throughput.window

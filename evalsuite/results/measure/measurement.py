@@ -140,10 +140,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
         printers=read.printers,
         lines=excerpt.excerpt([log.path for log in logs], read, dialect),
         figures=(*run_figures.read(records), *stated_figures(command.stated or {}), *_goodput(folder, read, dialects)),
-        facts=(
-            *(*stated, *facts.statements(head)),
-            *(fact for fact in named or () if command.stated is not None and fact.key not in known),
-        ),
+        facts=(*stated, *(fact for fact in named or () if command.stated is not None and fact.key not in known)),
         campaign=(campaign.id if campaign else (command.stated or {}).get("campaign")) or folder.label or None,
         round=campaign.round if campaign else None,
         probe_s=campaign.probe_s if campaign else None,
@@ -307,7 +304,8 @@ def _facts(
     if read.printers > 1:
         printed.pop("parameters", None)  # each process may print those that it holds
     tokens, beyond = dialect.tokens if dialect else None, as_given.beyond(run, command, environments)
-    known = facts.of_run(run.case, command, environments, printed, options.printed(head), tokens)
+    of_run = facts.of_run(run.case, command, environments, printed, options.printed(head), tokens)
+    known = (*of_run, *facts.statements(head))
     return (*known, Fact(key="beyond_recipe", value=beyond, source="command_line")) if beyond else known
 
 
