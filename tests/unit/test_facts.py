@@ -11,6 +11,7 @@ from evalsuite.core.documents import Gpu, HostEnvironment, ReadData, RunCommand,
 from evalsuite.core.findings import FactsDisagree
 from evalsuite.core.model import Fact, Measurement, Run
 from evalsuite.logs import options
+from evalsuite.logs.extra_metrics import AlsoPrinted
 from evalsuite.results.measure import facts
 from tests import sources
 from tools import recipe_cases
@@ -158,7 +159,7 @@ def test_what_a_run_of_ours_prints_was_given_or_has_around_it_is_held_against_it
     made = command(*words.split(), framework_version="2.13.0+cpu")
     found = of(CASE, made, {"a": replace(GPU_HOST, environment_variables=variables)})
 
-    denied = facts.disagreements(found, CASE, facts.of_head(CASE, head.encode(), found), elsewhere=False)
+    denied = facts.disagreements(found, CASE, facts.of_head(CASE, head.encode(), found, AlsoPrinted()), elsewhere=False)
     assert [(each.fact, each.value) for each in denied] == said
 
 

@@ -105,7 +105,7 @@ def judge_training(
     shown = scan.incidents.loss or next(iter(signs["loss"]), b"")  # the first, with the digits of all
     unlearnt = len(judged) >= enough and (any(judged) or not moved)
     against: list[Finding] = [nan] if nan else []
-    against += _unlearnt(judged, shown, dialect.cross_entropy) if unlearnt else ()
+    against += _unlearnt(judged, shown, dialect.cross_entropy, scan.incidents.loss is not None) if unlearnt else ()
     beside, told_of = each * len(scan.rest.records), any(signs[name] for name in signs.keys() - {"loss"})
     against += _still(signs, enough, len(steps), beside) if told_of else ()
     if against:
@@ -141,14 +141,15 @@ def _digits(value: float, printed: bytes = b"") -> int:
     return max(shortest, len(re.findall(rb"\d", mantissa)))
 
 
-def _unlearnt(losses: Sequence[float], printed: bytes, cross_entropy: bool) -> Iterator[Finding]:
+def _unlearnt(losses: Sequence[float], printed: bytes, cross_entropy: bool, of_steps: bool) -> Iterator[Finding]:
+    """*of_steps*: lines of steps print them, and not any, which may be copies."""
     unlike = {*losses}
     values = len(unlike)
     nothing = max(map(abs, unlike)) < LossConstant.least
     again = sum(itertools.starmap(operator.eq, itertools.pairwise(losses))) > LossConstant.again * len(losses)
     few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
     digits = max(_digits(loss, printed) for loss in unlike)
-    if nothing or (few and digits >= LossConstant.digits) or (again and digits > LossConstant.digits):
+    if nothing or (few and digits >= LossConstant.digits) or (of_steps and again and digits > LossConstant.digits):
         yield LossConstant(steps=len(losses), values=1 if nothing else values, loss=losses[-1])
         return
     below = [loss for loss in losses if loss < -LossConstant.least]

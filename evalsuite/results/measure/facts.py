@@ -18,6 +18,7 @@ from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.core.findings import ClaimDenied, FactsDisagree, LayoutImpossible
 from evalsuite.core.model import UNKNOWN, Case, Device, Fact, FactSource, Finding, Measurement, by_key
 from evalsuite.logs import options
+from evalsuite.logs.extra_metrics import AlsoPrinted
 from evalsuite.logs.scan import collectors
 from evalsuite.results.measure import flops
 
@@ -31,6 +32,7 @@ AUTHORITY: tuple[FactSource, ...] = ("log", "command_line", "environment", "reci
 MEANT = ("command_line", "case")  # beside what a log says itself
 NONE_SET = "none set"
 STATEMENT, LONGEST_STATEMENT = "statement", 300
+MOST = "≤"  # before a value
 PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
@@ -253,7 +255,8 @@ def disagreements(
 ) -> Iterator[Finding]:
     """*named*: by the head of its log; *elsewhere*: of a run that nobody but its user describes."""
     parted = any(fact.key == "parallel_layout" and not re.match(r"dp\d*$", _bare(fact.value)) for fact in facts)
-    beside = {*(() if elsewhere else OF_DATA), *(("parameters",) if parted else ())}
+    roomy = any(fact.value[:1] == MOST for fact in named or ())  # of all devices, however the model is parted
+    beside = {*(() if elsewhere else OF_DATA), *(("parameters",) if parted and not roomy else ())}
     sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key not in beside]
     if case and named is not None:
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
@@ -385,7 +388,7 @@ def _sentences(head: bytes) -> str:
     return "\n".join(kept)
 
 
-def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
+def of_head(case: Case, head: bytes, facts: Sequence[Fact], printed: AlsoPrinted) -> tuple[Fact, ...]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
     text = _sentences(head)
     words = options.loosely_printed(text.encode())
@@ -412,10 +415,11 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact]) -> tuple[Fact, ...]:
         values.setdefault("input_size", str(*lengths))
     of = {"device_model": device, "model_variant": _other_model(case, text.lower(), words), "devices": more}
     denied = {key: value for key, value in sentences.items() if values.get(key) != value and decimal(value) is None}
-    return (*_facts("log", {**values, **of, **_batch(case, job, values)}), *_facts("log", denied | tensor))
+    named = (*_facts("log", {**values, **of, **_batch(case, job, values)}), *_facts("log", denied | tensor))
+    return (*named, *_room(case, head, printed.memory_gib, believed((*named, *facts))))
 
 
-def room(case: Case, head: bytes, gib: float | None, known: Mapping[str, Fact]) -> Iterator[Fact]:
+def _room(case: Case, head: bytes, gib: float | None, known: Mapping[str, Fact]) -> Iterator[Fact]:
     """The weights that checkpoints and memory have room for, where they are too few: a byte of each, beside gradients
     and moments two at least. What is trained in part or kept elsewhere says nothing."""
     found = (match.groups() for match in _pattern("{saved}").finditer(_sentences(head)))
@@ -424,7 +428,7 @@ def room(case: Case, head: bytes, gib: float | None, known: Mapping[str, Fact]) 
     rooms = [each for each in (saved, gib and gib * 2**30 / moments) if each]
     most, weights = min(rooms, default=0.0) * case.total_devices, whole(_sizes(case).get("parameters") or "")
     if weights and 0 < most * APART["parameters"] < weights and not {"trained_part", "offload"} & {*known}:
-        yield Fact(key="parameters", value=f"≤ {most:.0f}", source="log")
+        yield Fact(key="parameters", value=f"{MOST} {most:.0f}", source="log")
 
 
 def _job(text: bytes) -> Job:
@@ -479,7 +483,7 @@ def _contradict(a: Fact, b: Fact) -> bool:
     if a.source == b.source or equal or words <= {*NEUTRAL}:
         return False
     if a.key in APART:
-        low, high = sorted(whole(each.value.lstrip("≤ ")) or 0 for each in (a, b))
+        low, high = sorted(whole(each.value.lstrip(f"{MOST} ")) or 0 for each in (a, b))
         return 0 < low * APART[a.key] < high
     if a.key in ("device_model", "data") and (_bare(a.value) in _bare(b.value) or _bare(b.value) in _bare(a.value)):
         return False

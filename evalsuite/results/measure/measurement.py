@@ -104,8 +104,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     )
     said = b"\n".join(filter(None, (head, facts.noted(command.stated or {}))))
     stated = _facts(run, head, command, environments, read, dialect)
-    named, known = facts.of_head(run.case, said, stated) if said else None, facts.believed(stated)
-    named = (*(named or ()), *facts.room(run.case, head, records.printed.memory_gib, known)) if said else None
+    named, known = facts.of_head(run.case, said, stated, records.printed) if said else None, facts.believed(stated)
     contradictions = (
         *(*balance.borne_out(read.findings, records, throughput), *against),
         *(*(throughput.findings if throughput else ()), *sampled, *([read.unfinished] if well else [])),

@@ -31,8 +31,9 @@ def _said_alone(runs: Sequence[Measurement]) -> Iterable[tuple[int, Finding]]:
     """Of logs of one script: beside its steps a reference script says nothing of its own, the others what the logs of
     other cases say, or all those of their case."""
     told = [by_key((facts.shape(f.value), f.value) for f in run.facts if f.key == facts.STATEMENT) for run in runs]
-    of = [(run.run.case, run.dialect) for run in runs]
-    work = ((case.recipe, case.model, case.scale, case.precision, dialect) for case, dialect in of)
+    whose = (run.run.case.framework if run.origin == "measured" else "" for run in runs)
+    of = [(run.run.case, f"{run.dialect} {name}") for run, name in zip(runs, whose, strict=True)]
+    work = ((case.recipe, case.model, case.scale, case.precision, script) for case, script in of)
     for (recipe, *_), places in by_key((each, place) for place, each in enumerate(work)).items():
         said, cases = by_key((shape, of[at][0]) for at in places for shape in told[at]), [of[at][0] for at in places]
         own, several = recipe.startswith("reference-"), len({*cases}) > 1
