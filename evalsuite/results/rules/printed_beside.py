@@ -41,7 +41,7 @@ def denied(runs: Sequence[Measurement]) -> Iterator[tuple[int, Finding]]:
             usual = usual or (max(others) if again and share < min(others) else None)
             if what == "accuracy" and usual and share < rules.LearntLess.limit * usual:
                 yield place, rules.LearntLess(accuracy=share, usual=usual)
-            elif value and what in ("latency", "hours", usual and "tflops") and apart:
+            elif value and what in ("latency", usual and "tflops") and apart:
                 implied = value * share / (usual or 1.0)
                 yield place, rules.FigureDenies(what=what, items_per_s=value, implied=implied)
             elif what == "tflops" and not by and not others and all(abs(share / way - 1) > limit for way in COUNTED):
@@ -107,7 +107,7 @@ def _implied(run: Measurement) -> Iterator[tuple[str, float, object]]:
         yield "accuracy", accuracy, ""
     least, hours = rules.TooShortWindow.least_steps * case.global_batch, run.figure("training_stated_h")
     if hours and run.value and (done := hours * 3600 * run.value) < least:
-        yield "hours", least / done, ""
+        yield "latency", least / done, "hours"
 
 
 def cited_figure(figure: CitedFigure, where: str) -> Iterable[Finding]:
