@@ -38,14 +38,8 @@ from evalsuite.logs.text.records import positive, whole
 
 _PER_DEVICE = Message("logs.parse_devices")
 _COARSE = Message("logs.log_coarse")
-_FIGURE = {
-    STAMPS: Message("logs.clock_stamps"),
-    ARRIVALS: Message("logs.clock_arrivals"),
-    TIMES: Message("logs.clock_times"),
-    RATES: Message("logs.clock_rates"),
-    FINAL: Message("logs.clock_final"),
-    COUNTS: Message("logs.clock_counts"),
-}
+_CLOCKS = {STAMPS: "stamps", ARRIVALS: "arrivals", TIMES: "times", RATES: "rates", FINAL: "final", COUNTS: "counts"}
+_FIGURE = {method: Message(f"logs.clock_{name}") for method, name in _CLOCKS.items()}
 PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = rules.FinalDisagrees.limit
 COUNT_DEVICES = frozenset(
@@ -387,15 +381,9 @@ def find_doubt(
 
 
 def two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
-    return Message(
-        "logs.read_doubt",
-        method=_FIGURE.get(apart.method, apart.method),
-        rate=rate(apart.items_per_s),
-        unit=measured.unit,
-        other=_FIGURE.get(apart.other_method, apart.other_method),
-        other_rate=rate(apart.other_items_per_s),
-        factor=apart.factor,
-    )
+    clock, other = (_FIGURE.get(method, method) for method in (apart.method, apart.other_method))
+    rates = {"rate": rate(apart.items_per_s), "other_rate": rate(apart.other_items_per_s), "unit": measured.unit}
+    return Message("logs.read_doubt", method=clock, other=other, factor=apart.factor, **rates)
 
 
 def _explain(worst: rules.ClockDisagrees, facts: Facts) -> Message:

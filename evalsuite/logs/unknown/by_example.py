@@ -23,13 +23,8 @@ def dialect(line: str, name: str, wanted: str, scope: Scope | None) -> Dialect:
         if column := next((each for each in found if label.search(each[0].words)), None):
             chosen[group] = column
     fields, chosen = groups.scale_to_groups(chosen, kilo)
-    made = groups.declare(
-        groups.pattern_of(chosen, ()),
-        line.replace(MARK, MARKED).encode(),
-        fields,
-        unit=wanted,
-        restart="epoch" in chosen,
-    )
+    pattern, sample = groups.pattern_of(chosen, ()), line.replace(MARK, MARKED).encode()
+    made = groups.declare(pattern, sample, fields, unit=wanted, restart="epoch" in chosen)
     return replace(made, name=name, title=name, scope=scope or ("auto" if whose == "unstated" else whose))
 
 
