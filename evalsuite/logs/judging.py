@@ -274,12 +274,8 @@ def _judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, st
     cut, script = next((scan.cut_line for scan in run.scans if scan.cut_line is not None), None), run.dialect.title
     if failure is not None:
         return "failed", failure.reason, None
-    if (
-        measured is None
-        and run.dialect.evaluation_inside
-        and len(run.records) > 1
-        and all(record.gap for record in run.records[1:])
-    ):
+    inside = run.dialect.evaluation_inside and len(run.records) > 1 and all(record.gap for record in run.records[1:])
+    if measured is None and inside:
         return "partial", Message("logs.log_evaluated"), None
     if not steps and measured is None:
         if resumed := whole(run.said.get("resumed_step")):

@@ -202,6 +202,9 @@ def _read_in_steps(seen: Evidence) -> Reading | None:
     rated = None if seen.given.case or seen.by_name else _read_shape(seen, beside=run.dialect)
     if rated and rated.throughput and rated.throughput.items_per_s and rated.unit not in NO_ITEMS:
         return rated  # what another line says of items is more
+    since = len(run.records) == 1 and run.dialect.averaging == "cumulative" and not seen.given.case
+    if since and (bars := _read_shape(seen, bars=True)):  # its mean has all before the excerpt inside
+        return bars
     if run.dialect.every is None and not any(r.step is not None or r.interval or r.step_s for r in run.records):
         return None
     if run.uncollected and seen.paths[0].stat().st_size < SMALL_BYTES:

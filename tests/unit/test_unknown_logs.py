@@ -35,6 +35,10 @@ AROUND = [
     "[10:{m:02}:00] train | step {n} | loss {loss} | {s} s/it\n[10:{m:02}:00] valid | step {n} | loss 2 | 0.2 s/it",
     "2024-08-23 10:{m:02}:{t:02},000 [INFO] Epoch and iter 28 {n} Loss {loss} Time {ten:.2f}",
     "Train Epoch {n}: 100%|██████████| 9/9 [00:04<00:00,  2.00it/s, Loss={loss:.3f}]",
+    "Training: 100%|██████████| 10/10 [00:05<00:00,  2.00it/s]\nEvaluating: 100%|█| 9/9 [00:01<00:00]\nloss {loss}",
+    "[TRAIN] Iter: {n} Loss: {loss}\n  2%|█ | {n}/2000 [{m:02}:{t:02}<09:00,  2.00it/s]",
+    "Epoch 0 of 3:  9%|█| {n}/2500 [{m:02}:{t:02}<05:00]\rLoss: {loss:.3f}:  9%|█| {n}/2500 [{m:02}:{t:02}<05:00]",
+    "1699{n:06}.0 step {n} loss {loss} time: {ten:.1f} seconds\nEvaluating 1000 images",
 ]  # fmt: skip
 
 
@@ -43,6 +47,20 @@ def test_the_time_of_a_step_is_found_whatever_stands_around_it(tmp_path, line):
     log = "\n".join(line.format(n=10 * m, loss=3 - m / 99, s=0.5, ten=5, m=m // 12, t=m * 5 % 60) for m in range(1, 99))
 
     assert value(read(tmp_path, "Batch size: 32\n" + log)) == pytest.approx(64, rel=0.02)
+
+
+def test_a_rate_of_items_beside_the_time_that_a_dialect_reads_is_read(tmp_path):
+    lines = (f"Epoch: [0][{n}/9000]\tTime 0.500\tImages/sec {400 + n % 3}\tLoss {9 / n:.3f}\n" for n in range(1, 99))
+
+    assert value(read(tmp_path, "".join(lines))) == pytest.approx(401, rel=0.01)
+
+
+def test_three_reports_tell_the_seconds_of_a_step_and_bars_of_an_excerpt_begin_where_it_does(tmp_path):
+    told = "".join(f"iter: {n} / 70000, total loss: 0.3\n >>> lr: 0.1\nspeed: 0.250s / iter\n" for n in (20, 40, 60))
+    loss = "{'loss': 1.1, 'learning_rate': 0.1, 'epoch': 0.8}\n"
+    bars = [f" 27%|██ | {230 + n}/873 [20:{n * 4:02}<45:34,  4.00s/it]\n" for n in range(14)]
+
+    assert (value(read(tmp_path, told)), value(read(tmp_path, "".join((*bars[:4], loss, *bars[4:]))))) == (4, 0.25)
 
 
 def test_formats_that_are_accepted_make_a_case_each_and_the_code_says_what_could_not_be_read(toy, tmp_path, capsys):

@@ -96,7 +96,8 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
 def _is_of_evaluation(lines: Sequence[bytes], number: int) -> bool:
     """Does it stand somewhere below `TEST:`, as tables of YAML are printed?"""
     deepest = _fact("of_logger").sub(b"", lines[number])
-    for line in (_fact("of_logger").sub(b"", each) for each in lines[number - 1 :: -1] if number):
+    above = (_fact("of_logger").sub(b"", each) for each in lines[number - 1 :: -1] if number)
+    for line in filter(bytes.strip, above):  # a \r\n has become two ends of lines
         depth = len(deepest) - len(deepest.lstrip())
         if not depth or _fact("of_evaluation").fullmatch(deepest):
             break
@@ -146,13 +147,8 @@ class FactCollector:
                 if name == "argued_batch_per_device" and self.said.get(name, value) != value:
                     self.said[name] = b"several"
                 default = value == b"1" and kind in ("accumulation", "devices", "nodes")  # says nothing
-                if (
-                    name
-                    and (free or kind in _OF_JOB or name == "bare_batch")
-                    and not default
-                    and b"," not in value
-                    and name not in self.said
-                ):
+                taken = (free or kind in _OF_JOB or name == "bare_batch") and not default
+                if name and taken and b"," not in value and name not in self.said:
                     self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
             if "bare_batch" in self.said or DEVICES.isdisjoint(self.said):
                 signs = ((name, seen[0]) for name, sign in _forms("processes") if (seen := sign.search(text, 0, first)))
@@ -232,11 +228,9 @@ class Incidents:
         if piece.behind is not None and self.again is None and self._anchor:
             at = text.find(self._anchor, piece.behind)
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
-        signs = {
-            name: pattern
-            for name, (words, pattern) in _signs().items()
-            if name != self._read and any(all(map(text.__contains__, word)) and word in text for word in words)
-        }  # a byte is found ten times faster than a word
+        others = [(name, *of) for name, of in _signs().items() if name != self._read]
+        has = text.__contains__  # a byte is found ten times faster than a word
+        signs = {name: of for name, words, of in others if any(all(map(has, word)) and has(word) for word in words)}
         if (pattern := signs.pop("nan", None)) and self.nan is None and (nan := pattern.search(text)):
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
         for name, pattern in signs.items():
@@ -358,22 +352,14 @@ class TimerCollector:
             known = {name: value for name, value in seconds.items() if value is not None and value >= 0}
             last = place * self.each if step is None else step
             by_last[last] = (last - self.each + 1 if step is None else step, known)
-        inside = [
-            seconds
-            for last, (first, seconds) in sorted(by_last.items())
-            if window is None or window.first_step <= first <= last <= window.last_step
-        ]
-        inside = [seconds for seconds in inside if seconds.get(self.timers.whole, 0) > 0]
-        mean = {
-            name: math.fsum(seconds[name] for seconds in inside) / len(inside)
-            for name in (self.timers.whole, *self.timers.phases)
-            if inside and all(name in seconds for seconds in inside)
-        }
-        phases = tuple(
-            Phase(name=name, seconds=mean[timer], parent=parent)
-            for timer, (name, parent) in self.timers.phases.items()
-            if timer in mean
-        )
+        begin, end = (window.first_step, window.last_step) if window else (-math.inf, math.inf)
+        measured = [seconds for last, (first, seconds) in sorted(by_last.items()) if begin <= first <= last <= end]
+        inside = [seconds for seconds in measured if seconds.get(self.timers.whole, 0) > 0]
+        names = [self.timers.whole, *self.timers.phases] if inside else []
+        timed = [name for name in names if all(name in seconds for seconds in inside)]
+        mean = {name: math.fsum(seconds[name] for seconds in inside) / len(inside) for name in timed}
+        told = [(name, mean[timer], parent) for timer, (name, parent) in self.timers.phases.items() if timer in mean]
+        phases = tuple(Phase(name=name, seconds=seconds, parent=parent) for name, seconds, parent in told)
         if not phases:
             return None
         return Breakdown(seconds=mean[self.timers.whole], phases=phases, of=self.timers.of, reports=len(inside))

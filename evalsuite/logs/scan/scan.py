@@ -12,14 +12,7 @@ from evalsuite.contracts.dialect import Dialect, SecondFigure
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import shown
-from evalsuite.logs.scan.collectors import (
-    OWN_TIMERS,
-    CollectiveLines,
-    FactCollector,
-    Incidents,
-    ScoreCollector,
-    TimerCollector,
-)
+from evalsuite.logs.scan import collectors
 from evalsuite.logs.text.intact import IntactCheck, lines_of_reports, may_be_cut
 from evalsuite.logs.text.logfile import Chunk, Piece, chunks, within
 from evalsuite.logs.text.records import Extractor, Record, count, is_whole, matches, rate_of, whole_match
@@ -39,14 +32,14 @@ Lines = tuple[int, int]
 class Scan:
     """What one pass over a log has found: records until the window is full, then only how many more there are."""
 
-    facts: FactCollector
-    incidents: Incidents
-    timers: TimerCollector
-    scores: ScoreCollector | None
+    facts: collectors.FactCollector
+    incidents: collectors.Incidents
+    timers: collectors.TimerCollector
+    scores: collectors.ScoreCollector | None
     intact: IntactCheck
     rest: "Rest"
     second: SecondFigure | None
-    collectives: CollectiveLines = field(default_factory=CollectiveLines)
+    collectives: collectors.CollectiveLines = field(default_factory=collectors.CollectiveLines)
     records: list[Record] = field(default_factory=list)
     uncollected: int = 0  # step lines after the window
     final: float | None = None  # the last final figure
@@ -65,18 +58,18 @@ def scan_log(
 ) -> Scan:
     """Collects records until they are *enough*, which so many *steps* of one epoch are in a plain log."""
     scan = Scan(
-        facts=FactCollector(dialect),
-        incidents=Incidents(dialect),
-        timers=TimerCollector(dialect.timers or OWN_TIMERS, dialect.every or 1),
-        scores=ScoreCollector(dialect) if dialect.scores else None,
+        facts=collectors.FactCollector(dialect),
+        incidents=collectors.Incidents(dialect),
+        timers=collectors.TimerCollector(dialect.timers or collectors.OWN_TIMERS, dialect.every or 1),
+        scores=collectors.ScoreCollector(dialect) if dialect.scores else None,
         intact=IntactCheck(lines_of_reports(dialect)),
         rest=Rest(dialect),
         second=dialect.second() if dialect.second else None,
     )
     # each with the bytes without which a piece says nothing to it; after the window, other lines than steps
-    collectors: list[tuple[bytes, Any]] = [(b"", each) for each in (scan.intact, scan.incidents, scan.scores) if each]
+    collecting: list[tuple[bytes, Any]] = [(b"", each) for each in (scan.intact, scan.incidents, scan.scores) if each]
     beside: list[tuple[bytes, Any]] = [(b"", scan.facts), (b"NCCL ", scan.collectives)]
-    (collectors if dialect.timers else beside).append((scan.timers.timers.line.literal, scan.timers))
+    (collecting if dialect.timers else beside).append((scan.timers.timers.line.literal, scan.timers))
     signs = [begin for line in (*dialect.final, *dialect.evaluation, *dialect.end) for begin in line.beginnings]
     extractor, full = Extractor(dialect), False
     pieces = chunks(path, bare=dialect.spans_lines)
@@ -90,7 +83,7 @@ def scan_log(
         reports = len(scan.records) - earlier
         alone = behind == 0 and more == chunk.line_ends
         piece = Piece(chunk=chunk, behind=behind, reports=reports, records=len(scan.records), steps_alone=alone)
-        for literal, collector in collectors if alone else (*collectors, *beside):
+        for literal, collector in collecting if alone else (*collecting, *beside):
             if literal in text:
                 collector.add(piece)
         if behind is not None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from types import MappingProxyType
 
@@ -32,13 +33,14 @@ def read_by_shape(
 ) -> Reading:
     """What the heaviest group of reports says, or *silent*: what else is said of the log.
 
-    *bars*: by these alone, or by none. *said*: facts that a dialect reads. *beside*: by rates of lines that it leaves.
+    *bars*: by these alone, or by none. *said*: facts that a dialect reads. *beside*: by rates that it leaves.
     """
     grouped = groups(paths[0]) if paths else []
     grouped = [of for of in grouped if bars in (None, bool(of.dialect and of.dialect.redrawn))]
     if beside:
         told = [(of, of.text.encode()) for of in grouped if of.dialect and "rate" in of.roles]
-        grouped = [of for of, text in told if not any(line.compiled.search(text) for line in beside.step)]
+        rated = [line.compiled for line in beside.step if {"rate", "rate_k"} & line.compiled.groupindex.keys()]
+        grouped = [of for of, text in told if not any(map(re.Pattern.search, rated, repeat(text)))]
     found = silent
     others = [of for of in grouped[1:] if of.dialect and "rate" in of.roles and {"step", "epoch"} & of.roles.keys()]
     for shape in (*grouped[:1], *others):

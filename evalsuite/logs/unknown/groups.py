@@ -4,7 +4,9 @@ What it finds becomes a `Dialect` of this log alone, so that records, windows an
 """
 
 import hashlib
+import math
 import re
+import statistics
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +30,7 @@ MOST_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 1
 SOURCE = "OWNER/REPOSITORY@COMMIT:FILE"
 LONGEST_TITLE, MOST_SHOWN = 3, 240  # words; frames a second, of a screen or a video
 FEWEST_STEPS = 5  # to which a bar counts that does not say what
-ALIKE = 0.8  # of as many lines
+ALIKE, LEFT_OUT = 0.8, 0.98  # of as many lines; of what stamps tell: less leaves evaluations out
 LATE, ENDED = 0.6, 0.2  # of the log: a group that ends before weighs less, since it is not what goes on to its end
 _BAR, _FORM, _EPOCH, _OF_EPOCHS, _EVALUATION = (form.encode() for form in words.FORMS["bars"].values())
 _STATED, _SCALED, _OTHER_TIME, _RELAYED, _FAILS = (re.compile(form.encode()) for form in words.FORMS["lines"].values())
@@ -90,7 +92,7 @@ def groups(path: Path) -> list[Group]:
     found = _groups_of(sampled)
     if any(group.dialect and not group.per_epoch for group in found):
         return found
-    near = [(a, b) for a, b in pairwise(sampled) if b[0] - a[0] <= 2 and not _bar(a[1] + b[1])]
+    near = [(a, b) for a, b in pairwise(sampled) if b[0] - a[0] <= 2 and not (_bar(a[1]) or _bar(b[1]))]
     unlike = [(a, b) for a, b in near if words.WORD.findall(a[1]) != words.WORD.findall(b[1])]
     pairs = [(number, text + b"\n" + behind) for (number, text), (_, behind) in unlike]
     paired = [group for group in _groups_of(pairs) if group.dialect]
@@ -118,7 +120,7 @@ def _groups_of(sampled: Lines) -> list[Group]:
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
     told = {number + 1 for number, text in sampled if re.search(rb"(?i)\b(?:step|iter)[a-z]*\W{0,3}\d", text)}
     grouped = [_group(k, of, trains, played, once=of[0][0] in told or b"|" in of[0][1][:4]) for k, of in often]
-    grouped = [_refuse_alike(group, grouped) for group in grouped]
+    grouped = [_refuse_alike(group, grouped, sampled) for group in grouped]
     stated = {match[1] for _, text in sampled for match in _STATED.finditer(text)}
     grouped = [replace(of, dialect=None, lacks=_EPOCHS) if _is_of_epochs(of, stated) else of for of in grouped]
     rated = [(group.dialect.scope, group.roles["rate"]) for group in grouped if group.dialect and "rate" in group.roles]
@@ -138,24 +140,31 @@ def _is_of_epochs(group: Group, stated: Container[bytes]) -> bool:
     return share is not None and share[1] in stated and not named and _bar(group.text.encode()) is None
 
 
-def _refuse_alike(group: Group, others: Sequence[Group]) -> Group:
+def _refuse_alike(group: Group, others: Sequence[Group], sampled: Lines) -> Group:
     """Refuses lines whose pattern finds those of another group, too, where no word before it tells them apart, and bars
-    beside others that count steps."""
+    beside others that count other steps."""
     text = group.text.encode()
     if group.dialect is None:
         return group
-    is_bar, step = _bar(text) is not None, group.dialect.step[0]
-    rest = [other for other in others if other is not group]
-    found = [each.text.encode() for each in rest if is_bar or each.lacks == _OTHER_WORK]
+    bar, step = _bar(text), group.dialect.step[0]
+    bars = ((other, other.dialect and _bar(other.text.encode())) for other in others if other is not group)
+    rest = [
+        of for of, it in bars if not (bar and it and (it["of"] == bar["of"] or not (of.dialect and of.dialect.redrawn)))
+    ]
+    found = [each.text.encode() for each in rest if bar or each.lacks == _OTHER_WORK]
     alike = [each for each in found if step.compiled.search(each)]
-    match = None if is_bar or step.pattern.startswith(b"(?m)") else step.compiled.search(text)
+    match = None if bar or step.pattern.startswith(b"(?m)") else step.compiled.search(text)
     before = words.WORD.findall(text[: match.start()]) if match else []
     if alike and (own := {*before}.difference(*map(words.WORD.findall, alike))):
         begin = max(own, key=len)  # [10:00:05] train | step 10, and valid | step 10
         step = replace(step, pattern=begin + rb"[^\r\n]*?" + step.pattern)
         return replace(group, dialect=replace(group.dialect, step=(step,)))
-    unsaid = is_bar and any("step" in of.roles for of in rest) and not words.LEARNING.search(text[: text.find(b"%|")])
-    refused = (alike and (is_bar or re.match(rb"\W?[A-Za-z_]{2,}\W", text))) or unsaid
+    trains = words.LEARNING.search(text[: text.find(b"%|")]) or re.search(_OF_EPOCHS, text)
+    unsaid = bar and any("step" in of.roles for of in rest) and not trains
+    if bar and unsaid:  # [TRAIN] Iter: 4500 above 4500/200000
+        counts = re.compile(rb"(?i)\b(?:step|iter)[a-z]*\W{0,3}(?:%b|%d)\b" % (bar["n"], _count(bar["n"]) + 1))
+        unsaid = not any(counts.search(line) for at, line in sampled if abs(at - group.line) <= 1 and not _bar(line))
+    refused = (alike and (bar or re.match(rb"\W?[A-Za-z_]{2,}\W", text))) or unsaid
     return replace(group, dialect=None, lacks=_UNCLEAR) if refused else group
 
 
@@ -235,17 +244,25 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     if not epoch and re.search(rb"(?i)\bepochs?\W*$", first["desc"]):
         return replace(group, lacks=_EPOCHS)
     places = {(bar["n"], epoch and (match := re.search(epoch, bar["desc"])) and match[0]) for bar in bars}
-    if len(places) < roles.FEWEST:
+    ends = len(places) < roles.FEWEST  # then whole bars tell how long so many steps took
+    if ends and sum(bar["n"] == bar["of"] for bar in bars) < roles.FEWEST:
         return replace(group, lacks=_NO_COUNTER)
     name = first["desc"].strip(b" :\0").split()[:1]
     begin = re.escape(name[0]) + rb"[^\r\n|%]{0,60}?" if name and name[0].isalpha() and not epoch else b""
     lead = epoch.lstrip(b"^") + rb"[^\r\n|]{0,120}?" if epoch else b""
     sample = max(bars, key=lambda bar: words.read_number(bar["elapsed"]) or 0.0)[0]  # of which a time is told
-    made = declare(begin + lead + _FORM % re.escape(first["of"]), sample, read_bar, restart=bool(epoch))
+    read = read_whole_bar if ends else read_bar
+    made = declare(begin + lead + _FORM % re.escape(first["of"]), sample, read, restart=bool(epoch) and not ends)
+    group = replace(group, roles={"step": "n/total", "elapsed_s": "[elapsed<"})
+    if ends:  # of several the longest are of the training; half as long, of something else
+        spent = sorted(words.read_number(bar["elapsed"]) or 0.0 for bar in bars if bar["n"] == bar["of"])
+        half = len(spent) // 2
+        even = statistics.median(spent[half:]) <= roles.SCATTER * statistics.median(spent[:half])
+        return replace(group, dialect=made if even else None, count=round(math.fsum(spent)), lacks=_UNCLEAR)
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     if sum(bar["n"] == bar["of"] for bar in bars) < ALIKE * len(bars):  # a full one ends before the evaluation
         made = _with_evaluations(made, first[0])
-    return replace(group, roles={"step": "n/total", "elapsed_s": "[elapsed<"}, dialect=made)
+    return replace(group, dialect=made)
 
 
 def read_bar(match: Match[bytes]) -> Fields | None:
@@ -256,6 +273,11 @@ def read_bar(match: Match[bytes]) -> Fields | None:
     own = float((match["own"] or b"0")[:-4]) if step == of else 0.0  # a full bar shows its mean, in finer digits
     mean_s = 1 / own if own and match["own"].endswith(b"t/s") else own
     return {**counted, "mean_s": mean_s if elapsed_s <= mean_s * step < elapsed_s + 1 else elapsed_s / step}
+
+
+def read_whole_bar(match: Match[bytes]) -> Fields | None:
+    told, of = read_bar(match), _count(match["of"])
+    return {"interval": of, "report_s": float(told["mean_s"] or 0.0) * of} if told and told["step"] == of else None
 
 
 def _count(text: bytes) -> int:
@@ -308,6 +330,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
     unit, scope, kilo = roles.choose_rate(columns, chosen, played)
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
+    less = timed == "report_s" and stamped and _leaves_out(chosen["report_s"], stamps)
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
     if "rate" not in chosen and (counted := roles.choose_items(columns)):
@@ -322,8 +345,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     said = {name: at.words or shown(at.lead.strip()[-1:] + at.text + at.tail.strip()[:1]) for name, at in slots}
     clocked = replace(group, roles=said | ({"stamp": shown(found.head)} if stamped else {}))
     rated = bool({"rate", "steps_per_s"} & chosen.keys())
-    alone = "rate" in chosen or ("seconds" in chosen and words.PER_STEP.search(chosen["seconds"][0].words))
-    trained = "rate" in chosen and words.LEARNING.search(chosen["rate"][0].label.encode())
+    each = words.PER_STEP.search(chosen["seconds"][0].words) if "seconds" in chosen else None
+    trained = words.LEARNING.search(chosen["rate"][0].label.encode()) if "rate" in chosen else each and each["unit"]
     if of_items and stamped:
         chosen["consumed"] = chosen.pop("step")
     if b"\n" in texts[0] and len({slot.start < texts[0].find(b"\n") for _, slot in slots}) < 2:
@@ -334,7 +357,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
         chosen = {"rate": chosen["rate"]}  # of a table that is printed once, say
     elif (of_items and not stamped) or (
         not {"step", "consumed"} & chosen.keys()
-        and (not alone or len(texts) < (1 if "epoch" in chosen or trained else 2) * roles.FEWEST)
+        and (not ("rate" in chosen or each) or len(texts) < (1 if "epoch" in chosen or trained else 2) * roles.FEWEST)
     ):
         return replace(clocked, lacks=_NO_COUNTER)
     elif "step" not in chosen and len({at.text for at in chosen.get("epoch", ())}) < len(texts):
@@ -345,18 +368,22 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     if timed == "seconds" and not stamped and not rated and roles.is_coarse(chosen["seconds"]):
         return replace(clocked, lacks=Message("logs.shape_coarse"))
     coarse = stamped and timed in ("", "unclear") and not rated and all(stamp % 1 == 0 for stamp in stamps)
-    middle = texts[len(texts) // 2]
     same |= roles.count_anew(chosen["step"][:MOST_OF_EACH], timed) if "step" in chosen else {}
     fields, chosen = scale_to_groups(chosen, kilo, same)
     pattern = pattern_of(chosen := chosen | found.unix, names, texts[0].find(b"\n"))
-    made = declare(pattern, middle, fields, unit=unit, scope=scope, restart=found.restarts)
+    made = declare(pattern, middle := texts[len(texts) // 2], fields, unit=unit, scope=scope, restart=found.restarts)
     if not names and not _finds(made.step[0].compiled, texts, chosen):
         return replace(clocked, lacks=_UNCLEAR)
     whole = coarse or timed == "elapsed whole"
     made = replace(made, per_epoch=per_epoch, epochs_are_steps=per_epoch, clock_s=float(whole))
     made = replace(made, trust_stamps=not (coarse or (per_epoch and timed == "report_s")))
     made = replace(made, averaging="cumulative") if whole else made
-    return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds"))
+    return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds" and not less))
+
+
+def _leaves_out(times: roles.Column, stamps: Sequence[float]) -> bool:
+    """What lies between two reports: an evaluation, say."""
+    return math.fsum(roles.values_of(times)[1:]) < LEFT_OUT * (stamps[-1] - stamps[0])
 
 
 def _finds(pattern: Pattern[bytes], texts: Sequence[bytes], chosen: roles.Chosen) -> bool:

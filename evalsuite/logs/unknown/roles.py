@@ -431,7 +431,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             chosen["elapsed_s"] = column
             whole = all(math.isclose(value, round(value), abs_tol=1e-6) for value in values)  # 515.1 min, too
             return "elapsed whole" if interval and whole else "elapsed"
-        name = ""
+        name, plain_time = "", slot.unit or _named_unit(slot) or slot.label.rpartition(" ")[2] == "time"
         seldom = interval * min(values) > HOUR_S and "elapsed" in slot.label and not stamps  # if it were of one step
         if slot.clock or seldom or "since_last" in slot.label:  # 0:04:19 is no time of one step
             name = "report_s"
@@ -439,7 +439,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             name = "seconds"
         elif stamps:
             name = _by_stamps(values, stamps, interval)
-        elif interval and (slot.unit_s < 1 or (interval == 1 and (slot.unit or _named_unit(slot)))):  # many: not in ms
+        elif interval and (slot.unit_s < 1 or (interval == 1 and plain_time)):  # many: not in ms
             name = "seconds"
         if name:
             chosen[name] = column

@@ -28,7 +28,9 @@ def over_all(numbers: Numbers) -> Numbers:
     merged = merge_records(records, run.dialect, numbers.facts, arrivals=run.arrivals, scope=earlier.scope)
     each = all(record.step_s is not None for record in run.records)
     steps = _without_pauses(merged.steps, measured.method, of_step=each, at_end=run.dialect.redrawn)
-    warmup = run.given.protocol.warmup_steps if numbers.complete and not epochs else 1  # of a short log all is told
+    since = len(steps) > 1 and run.dialect.averaging == "cumulative" and not epochs  # a mean of what is not in the log
+    begin = steps[0].index if since else 1  # of a short log all is told
+    warmup = run.given.protocol.warmup_steps if numbers.complete and not epochs else begin
     trained = sum(step.steps for step in steps if step.index - step.steps >= warmup)
     protocol = replace(run.given.protocol, warmup_steps=warmup, measured_steps=trained)
     whole, complete = throughput(steps, replace(run.dialect, warmed_up=False), protocol, tick_s=earlier.tick_s)
