@@ -28,7 +28,7 @@ from evalsuite.core.model import (
 )
 from evalsuite.logs.clocks import contradictions
 from evalsuite.logs.formatting import rate, unit_of
-from evalsuite.logs.scan.collectors import CollectiveLines
+from evalsuite.logs.scan.collectors import DEVICES, CollectiveLines
 from evalsuite.logs.scan.scan import Failure, find_failure
 from evalsuite.logs.steps import doubts
 from evalsuite.logs.steps.merging import Facts, facts
@@ -42,9 +42,7 @@ _CLOCKS = {STAMPS: "stamps", ARRIVALS: "arrivals", TIMES: "times", RATES: "rates
 _FIGURE = {method: Message(f"logs.clock_{name}") for method, name in _CLOCKS.items()}
 PUBLIC_SCOPE = {"global": "global", "per_device": "per_device", "own": "per_device"}
 DISAGREE = rules.FinalDisagrees.limit
-COUNT_DEVICES = frozenset(
-    {"devices", "world_size", "listed_devices", "devices_per_node", "global_batch", "epoch_items"}
-)  # facts
+COUNT_DEVICES = DEVICES | {"global_batch", "epoch_items"}  # facts
 BEGINS_AGAIN = rules.BeginsAgain | rules.SeveralRuns
 UNLIKE = BEGINS_AGAIN | rules.SteepDrift | rules.LongStall | rules.RestDiffers  # not of one speed, perhaps
 _COUNTS = operator.attrgetter("rate", "items", "consumed", "global_batch", "steps_per_s")  # of a record
@@ -258,11 +256,9 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
     if skipped := sum(scan.skipped for scan in run.scans):
         yield rules.LineLeftOut(bytes=skipped)
     if measured is not None and measured.items_per_s is not None and numbers.final is not None:
-        difference = numbers.final / measured.items_per_s - 1
-        if abs(difference) > DISAGREE:
-            yield rules.FinalDisagrees(
-                final_items_per_s=numbers.final, items_per_s=measured.items_per_s, difference=difference
-            )
+        value, apart = measured.items_per_s, numbers.final / measured.items_per_s - 1
+        if abs(apart) > DISAGREE:
+            yield rules.FinalDisagrees(final_items_per_s=numbers.final, items_per_s=value, difference=apart)
 
 
 def _judge_status(numbers: Numbers, failure: Failure | None) -> tuple[Status, str, Finding | None]:

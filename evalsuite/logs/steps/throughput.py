@@ -15,17 +15,8 @@ from dataclasses import replace
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.model import ARRIVALS, RATES, STAMPS, TIMES, Counted, Finding, Protocol, Step, Throughput, Window
-from evalsuite.logs.steps.window import (
-    BURST_SHARE,
-    CLOCKS,
-    COARSE_REPORTS,
-    Span,
-    Timing,
-    find_partial_batches,
-    joined_writes,
-    span,
-    widened,
-)
+from evalsuite.logs.steps import window as windows
+from evalsuite.logs.steps.window import BURST_SHARE, CLOCKS, COARSE_REPORTS, Span, Timing, find_partial_batches
 
 DISAGREE = rules.ClockDisagrees.limit  # docs/numbers.md
 DRIFT = rules.Drift.limit
@@ -56,7 +47,7 @@ def throughput(
     fine = dialect.trust_stamps and any([step.stamp_s % 1 for step in steps if step.stamp_s])  # not whole seconds
     partial = find_partial_batches(steps) if fine else {}
     steps = [step for step in steps if step.index not in partial] if partial else steps
-    chosen = span(steps, protocol, warmed_up=dialect.warmed_up, epochs=epochs)
+    chosen = windows.span(steps, protocol, warmed_up=dialect.warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
     findings: list[Finding] = [
@@ -64,7 +55,7 @@ def throughput(
     ]
     noted = any([s.arrival_s is not None or (s.relay_s or 0.0) % 1 for s in chosen.reports])  # not whole seconds
     if tick_s and chosen.complete and not (fine or noted):
-        chosen, _ = widened(chosen, steps, tick_s)
+        chosen, _ = windows.widened(chosen, steps, tick_s)
     told = dialect.trust_stamps and any([step.stamp_s is not None for step in chosen.reports])
     stamped = Timing(span=chosen, method=STAMPS) if told else None
     implied = _implied_batch(stamped) if stamped and not epochs else None
@@ -120,7 +111,7 @@ def _is_denied(by_stamp: float | None, arrived: Timing) -> bool:
 
 def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]) -> Timing | None:
     """None where the lines came in writes so long that their ends do not tell the time of the window."""
-    joined, together = joined_writes(chosen, next(iter(following), None))
+    joined, together = windows.joined_writes(chosen, next(iter(following), None))
     lines = len(chosen.reports)
     if joined is not None and joined is not chosen:
         steps, least = (sum(step.steps for step in each.reports) for each in (joined, chosen))
