@@ -41,7 +41,6 @@ def heads(element, tag):
 
 def test_the_eight_chapters_have_the_outlines_numbers_and_the_second_its_six_parts(page):
     parts = heads(page.one("section", id="background"), "h3")
-
     assert [head for head in heads(page, "h2") if head[0].isdigit()][:8] == CHAPTERS
     assert parts[:6] == [f"2.{number} {title}" for number, title in enumerate(PARTS, 1)]
 
