@@ -82,7 +82,7 @@ def test_chapters_of_models_have_the_number_of_their_kind_or_a_place_of_their_ow
 
 
 def test_the_chapters_and_places_that_a_lab_may_name_are_those_of_the_report_and_models_keep_their_order():
-    given = [function.__module__.rpartition(".")[2] for function in contents.WHOLE]
+    given = [module.__name__.rpartition(".")[2] for module in contents.WHOLE]
     renamed = {"introduction": outline.INTRODUCTION, "author_sections": outline.OWN}
     known = [model for chapter in outline.MODEL_CHAPTERS for model in chapter.models]
 
@@ -119,7 +119,7 @@ def test_the_page_has_the_labs_title_platform_expectations_and_main_results(publ
     page, _ = published
     background, introduction = (page.one("section", id=name) for name in ("background", "intro"))
 
-    assert page.one("h1").text("zh-CN") == "天枢大规模分布式训练评测报告（作者自述）"
+    assert page.one("h1").text("zh-CN") == "天枢大规模分布式训练评测报告（作者提供）"
     assert page.one("h1").text("en") == "Tianshu: <b>large-scale</b> training (author’s words)"
     assert page.one("p", class_="kicker").text("en") == "A lab"
     assert "Platform one." in background.text("en") and "Platform two." in background.text("en")
