@@ -55,10 +55,10 @@ def test_of_one_framework_its_variants_are_ranked_by_the_rule_of_frameworks_and_
     assert ranked(fastest) == [FAST, SLOW, BARE]
     assert fastest.lead == pytest.approx(100.0 / 90.0 - 1)
     assert tied.lead is None and single.deciding.runs == 8
-    assert sentence(fastest).startswith("“link limit: 2,000 Mbit/s · overlapped communication: on” is fastest: 100.00")
+    assert sentence(fastest).startswith("“link limit: 2,000 Mbit/s · overlap: on” is fastest: 100.00")
     assert sentence(fastest, "zh").startswith("“链路限速：2,000 Mbit/s · 通信与计算重叠：开” 最快：100.00 images/s")
     names = [said_room.name(fastest, place.summary, SPOKEN).plain("en") for place in fastest.ranked]
-    assert names[-1] == "link limit: 500 Mbit/s · overlapped communication: off" and len(set(names)) == 3
+    assert names[-1] == "link limit: 500 Mbit/s · overlap: off" and len(set(names)) == 3
 
 
 def test_with_two_frameworks_frameworks_are_ranked_and_the_best_variant_leads():
@@ -131,7 +131,7 @@ def test_a_report_that_is_read_back_ranks_the_same_variants(tmp_path):
     for language in ("zh", "en"):
         assert ours.sentence.plain(language) == theirs.sentence.plain(language)
         assert ours.about.plain(language) == theirs.about.plain(language)
-    assert "“link limit: 2,000 Mbit/s · overlapped communication: on” is fastest" in theirs.sentence.plain("en")
+    assert "“link limit: 2,000 Mbit/s · overlap: on” is fastest" in theirs.sentence.plain("en")
 
 
 def test_blocks_of_variants_have_names_of_their_own():
