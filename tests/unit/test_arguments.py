@@ -10,13 +10,13 @@ from evalsuite.logs.scan.collectors import spelt
 from evalsuite.report.text import options, words
 from tests import sources
 
+SPELLINGS = paths.read_data("log_words.toml")["spelling"]
+IN_TOKENS = b"--problems=wmt_ende_tokens_32k --hparams='batch_size=2048'"
 
-@pytest.mark.parametrize("text", [b"", b"batch", b"DataLoader(x, bs=1)", b"batch_size=" + b"9" * 40, b"--batch-size"])
+
+@pytest.mark.parametrize("text", [b"", IN_TOKENS, b"DataLoader(x, bs=1)", b"batch_size=" + b"9" * 40, b"--batch-size"])
 def test_text_that_is_no_argument_says_nothing(text):
     assert not list(spelt(text))
-
-
-SPELLINGS = paths.read_data("log_words.toml")["spelling"]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ AROUND = [
     "Training: 100%|██████████| 10/10 [00:05<00:00,  2.00it/s]\nEvaluating: 100%|█| 9/9 [00:01<00:00]\nloss {loss}",
     "[TRAIN] Iter: {n} Loss: {loss}\n  2%|█ | {n}/2000 [{m:02}:{t:02}<09:00,  2.00it/s]",
     "Epoch 0 of 3:  9%|█| {n}/2500 [{m:02}:{t:02}<05:00]\rLoss: {loss:.3f}:  9%|█| {n}/2500 [{m:02}:{t:02}<05:00]",
+    " 2%| | {n}/1250 [{m:02}:{t:02}<09:00,  2.00batch/s]\n  return Variable._execution_engine.run_backward(  # of it",
     "1699{n:06}.0 step {n} loss {loss} time: {ten:.1f} seconds\nEvaluating 1000 images",
 ]  # fmt: skip
 

@@ -64,7 +64,7 @@ def spelt(text: bytes) -> Iterator[tuple[str, bytes, bytes]]:
     low = text.lower()
     seen = b"\n".join({*low.translate(None, b"0123456789").split(b"\n")})  # most are alike; no word has a digit
     own = b"arameters:\n" in text  # of a script is a BATCH_SIZE=64 below; else MICRO_BATCH_SIZE=4 is of a shell
-    untold = {"bare", "train"} if b"type" in low and _fact("in_tokens").search(text) else ()
+    untold = {"bare", "train"} if (b"type" in low or b"--problem" in low) and _fact("in_tokens").search(text) else ()
     for each in _fact("of_iteration").finditer(text) if b"accumulate grad" in low else ():
         yield "iteration", b"%d" % (int(each[2]) // max(1, int(each[1]))), each[0]
     present = [word for each in paths.read_data("log_words.toml")["sought"] if (word := each.encode()) in seen]

@@ -256,9 +256,9 @@ def _read_bars(group: Group, texts: Sequence[bytes]) -> Group:
     group = replace(group, roles={"step": "n/total", "elapsed_s": "[elapsed<"})
     if ends:  # of several the longest are of the training; half as long, of something else
         spent = sorted(words.read_number(bar["elapsed"]) or 0.0 for bar in bars if bar["n"] == bar["of"])
-        half = len(spent) // 2
-        even = statistics.median(spent[half:]) <= roles.SCATTER * statistics.median(spent[:half])
-        return replace(group, dialect=made if even else None, count=round(math.fsum(spent)), lacks=_UNCLEAR)
+        low, _, high = statistics.quantiles(spent, method="inclusive")
+        even = made if high <= roles.SCATTER * low else None
+        return replace(group, dialect=even, count=round(math.fsum(spent)), lacks=_UNCLEAR)
     made = replace(made, clock_s=1.0, averaging="cumulative", zero_based=False, redrawn=True, second=PastTotal)
     if sum(bar["n"] == bar["of"] for bar in bars) < ALIKE * len(bars):  # a full one ends before the evaluation
         made = _with_evaluations(made, first[0])
@@ -381,8 +381,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds" and not less))
 
 
-def _leaves_out(times: roles.Column, stamps: Sequence[float]) -> bool:
-    """What lies between two reports: an evaluation, say."""
+def _leaves_out(times: roles.Column, stamps: Sequence[float]) -> bool:  # what lies between two reports
     return math.fsum(roles.values_of(times)[1:]) < LEFT_OUT * (stamps[-1] - stamps[0])
 
 
