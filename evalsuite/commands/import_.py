@@ -68,8 +68,9 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
                 raise EvalsuiteError.of("commands.option_needs", option=", ".join(said), others="LOG")
             results += published_figures.cite_table(table, into, user, dialects, common=common)
         else:
-            if "tag" in user and not found and len(arguments.paths) == 1:
-                raise EvalsuiteError.of("commands.option_needs", option="--set tag", others="TABLE")
+            of_rows = [f"--set {name}" for name in user_facts.OF_A_ROW if name in user]
+            if of_rows and not found and len(arguments.paths) == 1:
+                raise EvalsuiteError.of("commands.option_needs", option=", ".join(of_rows), others="TABLE")
             taken = {place for each in found for place in each.places}
             own = [*importer.logs(path, taken)] if not path.is_file() or not found else []
             of_logs = any(result.run for result in own)

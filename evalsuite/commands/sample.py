@@ -14,8 +14,7 @@ from evalsuite.machine import cores
 from evalsuite.machine.sensors import accelerators
 from evalsuite.runs import campaign_facts, rehearsed
 
-# of the options that are numbers
-MOST = {"processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_per_device": 65_536}
+MOST = {"processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_per_device": 65_536}  # of numbers
 
 
 def run(arguments: argparse.Namespace) -> int:
