@@ -56,7 +56,7 @@ def test_the_machine_is_said_first_and_every_run_of_its_doing_is_counted(busy):
     disturbed = sum(run.disturbed for run in book.measurements)
 
     assert shown.finding.plain("en").startswith("This machine was busy") and shown.again
-    assert f"machine busy in {disturbed} of {len(book.measurements)} watched runs" in [
+    assert f"○ machine busy in {disturbed} of {len(book.measurements)} watched runs" in [
         chip.text.plain("en") for chip in shown.chips
     ]
     assert [
