@@ -10,7 +10,8 @@ from pathlib import Path
 from evalsuite.commands import checks
 from evalsuite.commands.checks import Check
 from evalsuite.commands.printing import i18n
-from evalsuite.commands.printing.terminal import print_json, table
+from evalsuite.commands.printing.i18n import say
+from evalsuite.commands.printing.terminal import note, print_json, table
 from evalsuite.core import decode, files
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import wording
@@ -44,7 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     outcomes = {change.case: changes.verdict(change, arguments.at_most) for change in moved.changes}
     checks.tell([*_checks(moved, outcomes)], arguments)
     is_gate = arguments.fail_on_regression or arguments.at_most is not None
-    return _exit_code(moved, [*outcomes.values()], arguments.allow_missing) if is_gate else Exit.DONE
+    if gone := before.gone + after.gone:
+        note(say("audit.runs_gone", n=gone))
+    code = _exit_code(moved, [*outcomes.values()], arguments.allow_missing) if is_gate else Exit.DONE
+    return Exit.UNDETERMINED if gone and is_gate and code == Exit.DONE else code
 
 
 def _numbers(given: Path | str) -> list[float]:

@@ -511,6 +511,7 @@ class Attempt:
     unit: str | None = None
     counts: bool | None = None  # whether the value enters the median of its case
     sha256: Mapping[str, str] | None = field(default=None, repr=False)  # of what it left in its folder
+    ended_at: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)

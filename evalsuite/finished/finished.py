@@ -62,6 +62,7 @@ class Finished:
     quality: Mapping[str, Any]
     document: LabDocument | None = None  # title and organisation alone
     journal_sha256: tuple[str, ...] = ()
+    gone: int = 0  # findings of runs that were taken away
     disturbed: int = 0  # runs, as `Measurement.disturbed`
     answers: tuple[Answer, ...] = ()
 
@@ -132,7 +133,10 @@ def _read(folder: Path, facts: object) -> Finished:
 
 
 def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
-    with_value = set()
+    told, with_value = {"met": "pass", "not_met": "fail"}, set()  # the outcome of each reason
+    for place, each in ((n, of) for n, verdict in enumerate(facts["verdicts"]) for of in (verdict, *verdict["cells"])):
+        if each["outcome"] != (wanted := told.get(each["reason"], "undetermined")):
+            yield Mistake(f"verdicts[{place}].outcome", refusal(each["outcome"], shown(wanted)))
     machines = {str(_machine(machine)) for machine in facts["machines"]}
     for place, summary in enumerate(facts["summaries"]):
         where = f"summaries[{place}]"
@@ -203,6 +207,7 @@ def _finished(folder: Path, facts: Mapping[str, Any]) -> Finished:
         quality=facts["data_quality"],
         document=_document(facts["document"]),
         journal_sha256=tuple(facts.get("journal_sha256", ())),
+        gone=sum(each["code"] == "taken_away" and each["severity"] != "note" for each in facts["findings"]),
         disturbed=sum(f"{row.case.id}/r{run.run.repeat}" in disturbed for row in summaries for run in row.measurements),
         answers=tuple(answer_of(answer, by_id) for answer in facts["answers"]),
     )

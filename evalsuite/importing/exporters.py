@@ -4,6 +4,7 @@ own is dated by the line before it that is a time alone, as `date +%s` prints it
 
 import itertools
 import json
+import math
 import re
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +70,8 @@ def read(file: Path) -> Exported:
             if metric in KNOWN and EARLIEST_S < at_s < IN_MS and value is not None:
                 quantity, factor = KNOWN[metric]
                 of_host = found.setdefault(re.sub(r"[^A-Za-z0-9.-]", "_", host) or "exported", {})
-                of_host.setdefault(device, {}).setdefault(at_s, {})[quantity] = value * factor
+                told = of_host.setdefault(device, {}).setdefault(at_s, {})
+                told[quantity] = min(value * factor, told.get(quantity, math.inf))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EvalsuiteError.of("importing.exported_unread", path=file, error=message_of(error)) from error
     if not found:

@@ -123,6 +123,7 @@ class Journal:
             key = (row.run, row.attempt)
             known = found.get(key) or Attempt(run=row.run, number=row.attempt, campaign=row.campaign, started_at=row.at)
             said = {name: getattr(row, name) for name in ("status", "fault", "items_per_s", "unit", "counts", "sha256")}
+            said |= {"ended_at": row.at if row.event == "ended" else None}
             found[key] = replace(known, **{name: value for name, value in said.items() if value is not None})
         return tuple(found.values())
 

@@ -13,8 +13,9 @@ import pytest
 import reports
 
 from evalsuite import cli
+from evalsuite.core import paths
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.findings import ClaimDenied
+from evalsuite.core.findings import ClaimDenied, RecordsDisagree
 from evalsuite.importing import user_facts
 from evalsuite.report.book import board
 from evalsuite.report.book.book import Book
@@ -23,9 +24,10 @@ from evalsuite.report.text import words
 from evalsuite.report.text.findings import english
 from evalsuite.results.compare import answers
 from evalsuite.results.evaluation import evaluate
+from evalsuite.results.measure.measurement import measurement
 from evalsuite.results.rules import data_rules
-from evalsuite.runs.journal import ATTEMPTS
-from evalsuite.runs.store import Store, folder_name
+from evalsuite.runs.journal import ATTEMPTS, JournalLine
+from evalsuite.runs.store import RunFolder, Store, folder_name
 from tests import corruptions
 from tests.toys import CASE
 
@@ -67,6 +69,40 @@ def test_a_note_or_a_blank_line_takes_no_run_out_and_what_changes_a_record_does(
     said = [each for each in found.findings if each.code == "changed_since_run"]
     assert [each.files for each in said] == [] if counts else [(name,)]
     assert [row.n for row in found.summaries if row.case == CASE] == [2 if counts else 1]
+
+
+RECORDED = "paddlepaddle-reference-resnet50-cpu-c1-fp32-b8-image_size=64-s5+30-1x1/r0"
+
+
+@pytest.mark.parametrize(
+    ("name", "was", "now", "facts"),
+    [
+        ("case.json", "{", "{", []),
+        ("command.json", '"timeout_s": 300.0', '"timeout_s": 5', ["timeout_s", "timeout_s"]),
+        ("command.json", r'"--cores-per-device",\s+"1"', '"--cores-per-device", "2"', ["cores_per_device"]),
+        ("command.json", '"round": 0', '"round": 3', ["repeat"]),
+        ("agent.vm.json", '"timed_out": false', '"timed_out": true', ["status"]),
+        ("outcome.json", "2026-11-23T", "2026-11-20T", ["started_at", "span"]),
+        ("environment.vm.json", '"vda"', '"sda"', ["disks"]),
+        ("log.vm.txt", r"\A", "hostname: node7\n", ["host"]),
+    ],
+)
+def test_each_fact_that_two_records_state_is_held_against_the_other(name, was, now, facts, tmp_path):
+    shutil.copytree(paths.DATA / "recorded" / RECORDED, tmp_path / RECORDED)
+    file = tmp_path / RECORDED / name
+    file.write_text(re.sub(was, now, file.read_text(), count=1))
+
+    found = measurement(RunFolder(tmp_path / RECORDED)).findings
+    assert [each.fact for each in found if isinstance(each, RecordsDisagree)] == facts
+
+
+def test_a_start_of_a_case_of_no_plan_breaks_the_journal(honest, tmp_path):
+    place = honest.copied(tmp_path)
+    journal = Store(place.runs).journal
+    last, *_ = reversed(journal.attempts())
+    journal.note(JournalLine(event="started", run="x-1x1/r0", attempt=1, campaign=last.campaign, at=last.started_at))
+
+    assert "journal_broken" in {each.name for each in evaluate(Store(place.runs)).findings}
 
 
 @pytest.mark.parametrize("packer", [("gzip",), ("gzip", "--keep"), ("xz",), ("bzip2",)])

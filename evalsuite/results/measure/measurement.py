@@ -10,9 +10,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from evalsuite import __version__
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES, Dialect
 from evalsuite.core import findings
-from evalsuite.core.decode import whole
+from evalsuite.core.decode import number, whole
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, join
@@ -86,11 +87,10 @@ def read_logs(
 
 
 def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunCommand, places: Places) -> Measurement:
-    environments, recipe, logs = folder.environments(), command.recipe, folder.logs()
-    dialects = _checked(recipe, catalogue.with_example(recipe, catalogue.known(places)))
+    environments, logs, own = folder.environments(), folder.logs(), replace(run, repeat=run.repeat - folder.shift)
+    dialects = _checked(recipe := command.recipe, catalogue.with_example(recipe, catalogue.known(places)))
     well, planned = outcome.status == "completed" and outcome.exit_code == 0, utilisation.Devices.of(run.case)
     read = read_logs(logs, run.case, recipe, dialects, well)
-    against = tuple(plausibility.implausible(folder, run.case, outcome, environments, read))
     status, reason = _status(run.case, recipe, outcome, read)
     valid, throughput = status in ("ok", "partial"), _in_unit_of(recipe, read.throughput, run.case)
     window = _window(throughput, read.steps if (command.stated or {}).get("utilisation") else ())
@@ -105,14 +105,15 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     said = b"\n".join(filter(None, (head, facts.noted(command.stated or {}))))
     stated = _facts(run, head, command, environments, read, dialect)
     named, known = facts.of_head(run.case, said, stated, records.printed) if said else None, facts.believed(stated)
+    printed = _printed(run.case, command, read, head, facts.believed((*stated, *(named or ()))))
     contradictions = (
-        *(*balance.borne_out(read.findings, records, throughput), *against),
+        *balance.borne_out(read.findings, records, throughput),
+        *plausibility.implausible(folder, run.case, outcome, environments, read),
         *(*(throughput.findings if throughput else ()), *sampled, *([read.unfinished] if well else [])),
-        *plausibility.beside(throughput, records.printed.mean_items_per_s),
-        *(*_short(run.case, window, read), *unread, *_busy_machine(used, samples, window)),
-        *plausibility.of_hosts(run.case, outcome, command, nodes, samples, environments, (*stated, *(named or ()))),
+        *(*plausibility.beside(throughput, records.printed.mean_items_per_s), *_busy_machine(used, samples, window)),
+        *plausibility.of_hosts(own, outcome, command, nodes, samples, environments, printed),
         *facts.disagreements(stated, run.case, named, elsewhere=command.stated is not None),
-        *facts.other_items(run.case, throughput.unit if throughput else None),
+        *(*_short(run.case, window, read), *unread, *facts.other_items(run.case, getattr(throughput, "unit", None))),
         *(*plausibility.by_nccl(run.case, environments, read), *_balance(outcome, throughput, records)),
     )
     return Measurement(
@@ -306,6 +307,22 @@ def _facts(
     of_run = facts.of_run(run.case, command, environments, printed, options.printed(head), tokens)
     known = (*of_run, *facts.statements(head))
     return (*known, Fact(key="beyond_recipe", value=beyond, source="command_line")) if beyond else known
+
+
+def _printed(
+    case: Case, command: RunCommand, read: reading.Reading, head: bytes, believed: Mapping[str, Fact]
+) -> dict[str, Any]:
+    """What its other records must bear out: when its steps ended, where it ran, and how large its model is."""
+    stamps = [step.stamp_s for step in read.steps if step.stamp_s]
+    here = command.engine == "local" and command.container is None
+    alone = case.device == "cpu" and case.nodes == 1 and "parameters" in believed
+    ours = command.recipe.kind == "reference" and command.evalsuite == __version__
+    return {
+        **dict(word.partition("=")[::2] for word in (options.printed(head) if ours else ())),
+        "span": (min(stamps), max(stamps)) if stamps else None,
+        "hosts": options.hosts(head) if here else None,
+        "parameters": number(believed["parameters"].value) if alone else None,
+    }
 
 
 def _times(outcome: Outcome, steps: Sequence[Step], head: bytes) -> dict[str, Any]:

@@ -1,50 +1,53 @@
 """Whether a run trained what its case says, and whether its records fit together."""
 
+import itertools
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from evalsuite import __version__
-from evalsuite.core import findings, model
-from evalsuite.core.decode import instant, number
+from evalsuite.core import findings, model, paths
+from evalsuite.core.decode import instant
 from evalsuite.core.documents import HostEnvironment, RunCommand
-from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Throughput
+from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Run, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
 from evalsuite.logs.clocks import LATE
 from evalsuite.logs.reading import Reading
 from evalsuite.logs.steps.throughput import disagreement
-from evalsuite.results.measure import as_given, facts
+from evalsuite.results.measure import as_given
 from evalsuite.runs.endings import ENDED_WELL, AgentOutcome, Outcome
 from evalsuite.runs.recordings import is_recording
 from evalsuite.runs.samples import Header, Samples
 from evalsuite.runs.store import RunFolder
 
-RULE = findings.RecordsDisagree
+RULE, PAIRS = findings.RecordsDisagree, paths.read_data("criteria/records.toml")["pairs"]
+MOST = ("tree.cpu_s", "tree.memory_bytes", "memory_used_bytes")  # of the samples: the largest value
 UNOPENED = "Unable to open device"  # so there is one
+ZONES_S, MOST_ZONE_S, YEARLESS_S = 900, 14 * 3600, 180 * 86_400  # between zones; from UTC; of another year
 
 
-def _near(share: float, least: float = 0.0) -> Callable[[Any, Any], bool]:
-    return lambda one, other: one == other or abs(_number(one) - _number(other)) <= max(least, share * _number(one))
+def _within(whole: tuple[float, float], printed: tuple[float, float]) -> bool:
+    """A log tells its times in a zone of its own, and some without a year."""
+    zone_s = (printed[0] - whole[0] + RULE.begin_s) // ZONES_S * ZONES_S
+    here = abs(zone_s) <= MOST_ZONE_S and printed[1] - zone_s <= whole[1] + RULE.begin_s
+    return here or abs(zone_s) > YEARLESS_S
 
 
-# a record, its fact, another record, its fact, whether they agree: asked of each run that has both
-PAIRS: tuple[tuple[str, str, str, str, Callable[[Any, Any], bool]], ...] = (
-    ("journal", "status", "run", "counts", lambda status, counts: not counts or status in ENDED_WELL),
-    ("journal", "items_per_s", "run", "value", _near(0.01)),
-    ("journal", "started_at", "run", "started_at", _near(0.0, RULE.clocks_s)),
-    ("outcome", "started_at", "agent", "started_at", _near(0.0, RULE.clocks_s)),  # which a queue may hold up
-    ("agent", "started_at", "samples", "started_at_unix_s", _near(0.0, RULE.begin_s)),  # of one process
-    ("outcome", "duration_s", "agent", "duration_s", _near(0.0, RULE.around_s)),
-    ("outcome", "exit_code", "agent", "exit_code", lambda whole, own: whole != 0 or own == 0),
-    ("command", "command", "agent", "command", lambda asked, ran: ran[len(ran) - len(asked) :] == asked),
-    ("command", "script_sha256", "command", "workload", str.__eq__),
-    ("agent", "cores", "samples", "cores", lambda shares, cores: {*sum(shares, ())} == {*cores}),
-    ("agent", "samples", "samples", "readings", _near(RULE.samples, RULE.fewest)),
-    ("agent", "due", "samples", "readings", lambda due, read: due < RULE.fewest or read >= (1 - RULE.samples) * due),
-    ("agent", "group_cpu_s", "samples", "cpu_s", lambda counted, sampled: sampled <= 2.0 + RULE.cpu * counted),
-    ("environment", "memory_total_bytes", "samples", "memory_total_bytes", _near(0.05)),
-    ("log", "parameters", "samples", "memory_bytes", lambda parameters, used: used >= parameters),  # a byte of each
-)
+WAYS: Mapping[str, Callable[..., bool]] = {  # in which two records agree
+    "same": operator.eq,
+    "near": lambda a, b, share=0.0, least=0.0: abs(_number(a) - _number(b)) <= max(least, share * _number(a)),
+    "most": lambda a, b, share, more: not a or b <= share * a + more,
+    "least": lambda a, b, share, less: b >= share * a - less,
+    "within": _within,
+    "well": lambda status, counts: not counts or status in ENDED_WELL,
+    "ill": lambda status, failed: not failed or status not in ENDED_WELL,
+    "exit": lambda whole, own: whole != 0 or own == 0,
+    "asked": lambda asked, ran: ran[len(ran) - len(asked) :] == asked,  # behind a container's runtime
+    "cores": lambda shares, cores: {*sum(shares, ())} == {*cores},
+    "each": lambda cores, shares: cores == tuple(map(len, shares)),
+    "named": lambda host, named: not named or host.partition(".")[0] in {each.partition(".")[0] for each in named},
+}
 
 
 def implausible(
@@ -116,41 +119,63 @@ def of_attempt(attempt: model.Attempt, run: model.Measurement, command: RunComma
     """Another version of evalsuite may read another value of a log."""
     alike = command.evalsuite == __version__ and run.throughput and run.throughput.unit == attempt.unit
     here = {"counts": run.counts, "value": run.value if alike else None, "started_at": run.started_at}
-    return _differing(journal=vars(attempt), run=here) if run.origin == "measured" else iter(())
+    took = (_number(attempt.ended_at) - _number(attempt.started_at)) if attempt.ended_at else None
+    outcome = vars(run) if command.engine == "local" else {}
+    journal = vars(attempt) | {"duration_s": took}
+    return _differing(journal=journal, run=here, outcome=outcome) if run.origin == "measured" else iter(())
 
 
 def of_hosts(
-    case: Case, outcome: Outcome, command: RunCommand, agents: Mapping[str, AgentOutcome],
-    samples: Mapping[str, Samples], machines: Mapping[str, HostEnvironment], said: Sequence[model.Fact],
+    run: Run, outcome: Outcome, command: RunCommand, agents: Mapping[str, AgentOutcome],
+    samples: Mapping[str, Samples], machines: Mapping[str, HostEnvironment], log: Mapping[str, Any],
 ) -> Iterator[Finding]:  # fmt: skip
-    # elsewhere a run waits for its nodes, and its launcher has an exit code of its own
-    apart = dict.fromkeys(("started_at", "duration_s", "exit_code")) if command.engine != "local" else {}
-    workload, sizes = (command.workload_sha256 or {}).get(as_given.script(command)), facts.believed(said)
-    parameters = number(sizes["parameters"].value) if "parameters" in sizes else None
     if outcome.enough == "hung":
         yield findings.HungAtEnd()
     if beside := max((agent.beside or 0 for agent in agents.values()), default=0):
         yield findings.SideBySide(evaluations=beside)
+    begin_s = _number(outcome.started_at) if outcome.started_at else None
+    span = (begin_s, begin_s + outcome.duration_s) if begin_s is not None and outcome.duration_s else None
+    # elsewhere a run waits for its nodes, and its launcher has an exit code and a clock of its own
+    local, case = command.engine == "local", run.case
+    apart = {} if local else dict.fromkeys(("started_at", "duration_s", "exit_code"))
+    each = {
+        "outcome": vars(outcome) | {"span": span if local else None} | apart,
+        "command": vars(command)
+        | {"workload": (command.workload_sha256 or {}).get(as_given.script(command))}
+        | {"round": command.campaign and command.campaign.round, "data": (command.recipe.facts or {}).get("data")},
+        "case": vars(case)
+        | {"repeat": run.repeat, "devices": case.total_devices, "global_batch": case.global_batch}
+        | {"steps": case.protocol.total_steps, **dict(case.options)}
+        | {"cores": (case.cores_per_device,) * case.devices_per_node if case.cores_per_device else None},
+        "argv": _launched(command.argv) if command.evalsuite == __version__ else {},
+        "log": log,
+    }
     for host, agent in agents.items():
         header, tables = (known.header, known.tables) if (known := samples.get(host)) else (Header(hz=2.0), {})
         rows = {name: [value for value in of.get("", ()) if value is not None] for name, of in tables.items()}
-        most = {name: max(rows.get(f"tree.{name}", ()), default=None) for name in ("cpu_s", "memory_bytes")}
+        most = {name.rpartition(".")[2]: max(rows.get(name, ()), default=None) for name in MOST}
         taken = 1 - agent.samples_missed / max(1, agent.samples + agent.samples_missed)
         read = {"due": round(agent.duration_s * header.hz * taken), **({"samples": None} if outcome.trimmed else {})}
+        ended = {"ended_s": None if agent.timed_out else agent.duration_s}
         yield from _differing(
-            outcome=vars(outcome) | apart,
-            command=vars(command) | {"workload": workload},
-            agent=vars(agent) | read,
+            **each,
+            agent=vars(agent) | read | ended,
             samples=vars(header) | most | {"readings": len(rows.get("at_s", ()))},
             environment=vars(machines[host]) if host in machines else {},
-            log={"parameters": parameters if case.device == "cpu" and case.nodes == 1 else None},
         )
 
 
+def _launched(argv: Sequence[str]) -> dict[str, Any]:
+    words = argv[argv.index("sample") :] if "sample" in argv else ()
+    own = words[: words.index("--")] if "--" in words else ()
+    return {**dict(itertools.pairwise(own)), "command": words[len(own) + 1 :]} if own else {}
+
+
 def _differing(**said: Mapping[str, Any]) -> Iterator[Finding]:
-    for record, fact, other, other_fact, agree in (each for each in PAIRS if {each[0], each[2]} <= {*said}):
+    for record, fact, other, other_fact, way, *limits in (each for each in PAIRS if {each[0], each[2]} <= {*said}):
         a, b = said[record].get(fact), said[other].get(other_fact)
-        if None not in (a, b) and not agree(a, b):
+        allowed = (getattr(RULE, each) if isinstance(each, str) else each for each in limits)
+        if None not in (a, b) and not WAYS[way](a, b, *allowed):
             yield RULE(fact=fact, record=record, value=str(a), other=other, other_value=str(b))
 
 

@@ -50,8 +50,9 @@ def _said_alone(runs: Sequence[Measurement]) -> Iterable[tuple[int, Finding]]:
 
 
 def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:
-    most = rules.ImpossibleSamples.limit
+    most, denied = rules.ImpossibleSamples.limit, flops_and_energy.denied(run)
     above = [u for u in run.utilisation if u.unit != "%" and u.capacity and u.mean > u.capacity * most]
+    above += [use for use in run.utilisation if use.resource in denied and use not in above]
     possible = tuple(used for used in run.utilisation if used not in above)
     doubts = [
         *beside_others,

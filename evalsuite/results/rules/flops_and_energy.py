@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from evalsuite.core import files, paths
 from evalsuite.core.decode import whole
-from evalsuite.core.findings import AbovePeak, PrintedImpossible
+from evalsuite.core.findings import AbovePeak, ImpossibleSamples, PrintedImpossible
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import UNKNOWN, Case, Fact, Finding, Measurement, Summary
 from evalsuite.results.compare import fairness
@@ -34,6 +34,7 @@ class Peak:
     without: tuple[str, ...]  # none of these does
     tflops: Mapping[str, float]
     boost: float  # how many times that at the highest clock, where the data sheet's is lower
+    watts: float | None
     source: str
 
     def fits(self, device: str) -> bool:
@@ -115,6 +116,17 @@ def impossible(run: Measurement) -> Iterator[Finding]:
         known = {key: fact.value for key, fact in facts.of_measurement(run).items()}
         printed = (run.figure("tflops_printed"), run.figure("mfu_printed"), run.figure("spread_printed"))
         yield from check_figures(printed, rates, known)
+
+
+def denied(run: Measurement) -> set[str]:
+    """What readings say of busy devices, where their power is that of a rest, or their memory none that the log has."""
+    used, rule = {use.resource: use.mean for use in run.utilisation}, ImpossibleSamples
+    name = facts.of_measurement(run).get("device_model")
+    watts = min((each.watts for each in _peaks() if name and each.watts and each.fits(name.value)), default=0.0)
+    printed, held = (run.figure(f"peak_memory_{how}_bytes") for how in ("printed", "sampled"))
+    at_rest = {"gpu_power"} if used.get("gpu_power", watts) < rule.power * watts else set[str]()
+    at_rest |= {"gpu_memory"} if printed and held and held < rule.memory * printed else set()
+    return at_rest | {"gpu"} if at_rest and used.get("gpu", 0.0) > 100 * rule.busy else set()
 
 
 @functools.cache
@@ -270,6 +282,7 @@ def _peaks() -> Sequence[Peak]:
             without=tuple(row["without"].split()),
             tflops={kind: float(row[kind]) for kind in ARITHMETIC if row[kind]},
             boost=float(row["boost"] or 1),
+            watts=float(row["watts"]) if row["watts"] else None,
             source=f"{row['source']}, {row['date']}",
         )
         for row in paths.read_rows(PEAKS)
