@@ -15,7 +15,9 @@ def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
     """NeMo prints consumed_samples next to global_step: where both are exact, they give the batch."""
     printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
     steps, elapsed = int(match["step"]), clock_s(match[4])
-    mean_s = min(max(printed * steps, elapsed), elapsed + 1) / steps
+    total = printed * steps  # of Lightning's own bar, whose rate is a mean
+    smoothed = abs(total - elapsed - 0.5) > 1 + elapsed / 100  # tqdm's is of the last steps
+    mean_s = (elapsed + 0.5 if smoothed else min(max(total, elapsed), elapsed + 1)) / steps
     fields = {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": mean_s}
     try:
         batch = float(match["consumed"]) / float(match["since"])
