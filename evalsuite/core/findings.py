@@ -116,7 +116,7 @@ class Drift(Finding, code="D10", question=2, noted=True):
 
 class SteepDrift(Finding, code="D10", question=2, timing=True):
     change: Change
-    factor: Factor = 1.3  # 286 of 288 honest runs
+    factor: Factor = 1.3  # 286 of 288 honest runs; 14 of 17 of language models
 
 
 class ThinSamples(Finding, code="D18", question=10):
@@ -476,7 +476,7 @@ class StepsUnfinished(Finding, code="work_outside", question=2):
     window_s: Seconds
     steps: Count = 2
     share: Limit = 0.05  # of the window
-    least_s: Seconds = 10.0  # of 413 honest runs the processes end within 9 s, and within 0.4 of the window
+    least_s: Seconds = 10.0  # of 413 honest runs the processes end within 9 s and 0.4 of the window; one more, 0.63
     lag_s: Seconds = 2.0  # of accelerators, whose readings follow by a second: processes end without them
     ending: Limit = 0.5
 
