@@ -16,7 +16,7 @@ from evalsuite.core import paths
 from evalsuite.core.model import Summary
 from evalsuite.plan import variants
 from evalsuite.plan.plan import Machine, plan
-from evalsuite.report.book import board, heading, identity
+from evalsuite.report.book import answers, board, heading, identity
 from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.forms import markdown
@@ -153,7 +153,7 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
     rows = [row for sheet in shown.sheets for row in sheet.chosen.rows]
     assert not [s for s in shown.sheets if s.lead.plain("en") == "only OneFlow" or s.tab.plain("en") == "224"]
     chips = " · ".join(chip.text.plain("en") for chip in shown.chips)
-    assert "same work" in chips and (name == "links") is ("not watched in 36 of 36 runs: no CPU readings" in chips)
+    assert "same work" in chips and (name == "links") is ("36 of 36 runs: no readings of the whole CPU" in chips)
     told = [(row.name.plain("en"), row.cells(SPOKEN)[-1].plain("en").replace("\u00a0", " ")) for row in rows]
     if name == "tianshu":
         alike = [sheet for sheet in shown.sheets if sheet.model == "wide_and_deep"]
@@ -165,18 +165,23 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         searches = Book(evaluation=evaluation).layout_searches
         assert {"trl", "ms-swift"} <= set.intersection(*({*each.apart} for each in searches))
         assert ("JAX", "not ranked · uneven speed over the window, data: synthetic, and 1 more") in told
-        assert "level of a test ÷ 3" in chips
+        assert "level of a test ÷ 3" in chips and "A test at the 1.67% level" in shown.beside.plain("en")
     every = [row for sheet in shown.sheets for table in sheet.tables for row in table.rows]
     if name == "dlperf-v1":
         assert "OneFlow is the highest ranked in 3" in shown.finding.plain("en")
         beside = [notes for row in every if row.why and "placed with" in (notes := row.cells(SPOKEN)[-1].plain("en"))]
         assert "not ranked · gradient clipping: off; placed with 3,399 below" in beside
+        assert ("NGC TensorFlow", "18.0% lost, 6.1% of it within a node") in told  # beside "9.7% lost", of all
+        passed = [answers.passed(each.chosen.answer, SPOKEN).plain("en") for each in shown.sheets]
+        assert any("(FP16); NGC TensorFlow 29,172 (" in each for each in passed)
     if name == "cpu-quick":
         assert "55.0% lost within a node, slower than 1×1; loss not printed" in dict(told)["TensorFlow"]
         assert "A test at the 5% level takes 5 runs of each, of 20 + 100 steps" in shown.beside.plain("en")
     if name == "recorded":
         counts = re.search(r"loss falls in (\d+) of (\d+) cases, .*? in (\d+), .*? in (\d+), .*? in (\d+)", chips)
         assert sum(map(int, counts.groups())) == 2 * int(counts[2])  # they add up
+        unstated = [each.chosen for each in shown.sheets if "no source says" in each.chosen.sentence.plain("en")]
+        assert unstated and all("state these conditions" in each.beside.plain("en") for each in unstated)
         shares = {row.cells(SPOKEN)[4].plain("en") for row in every if row.printed}
         assert "20.4%§⚠" in shares and {share[-1] for share in shares} <= {"§", "⚠", "—"}
         sheet = next(sheet for sheet in shown.sheets if "224" in sheet.tab.plain("en"))

@@ -215,13 +215,8 @@ def test_a_series_that_is_measured_at_several_scales_and_not_drawn_is_named(tmp_
     rows += [of("mxnet", 170.0, scale=(1, 2), options=clipped)]
     page = report.build(synthetic.evaluation(with_scaling(rows)), tmp_path)[0].read_text(encoding="utf-8")
 
-    assert (
-        pages.read(page)
-        .one("section", id="verdict")
-        .text("en")
-        .count("No efficiency: MXNet under other conditions at each scale.")
-        == 1
-    )
+    said = pages.read(page).one("section", id="verdict").text("en")
+    assert said.count("No efficiency: MXNet under other conditions at each scale.") == 1
 
 
 def test_why_a_run_failed_is_told_once_and_by_its_kind():

@@ -89,4 +89,4 @@ def test_the_finding_of_variants_says_what_each_option_changes_at_the_scale_show
     )
 
     assert made.finding.plain("en") == "Throughput at 1×1: optimiser default → x +49.5%."
-    assert made.finding.plain("zh") == "1×1 的吞吐率：优化器 默认 → x：+49.5%。"
+    assert made.finding.plain("zh") == "1×1 的吞吐率变化：优化器 默认 → x：+49.5%。"

@@ -14,7 +14,7 @@ from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare.answers import Answer, Apart, Missing
 from evalsuite.results.compare.decisions import PUBLISHED, Ranked, speed
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.significance import EQUAL_WITHIN, LEAST_GAP
+from evalsuite.results.compare.significance import EQUAL_WITHIN, LEAST_GAP, LEVEL, looks
 from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs
 
 MOST_BESIDE = 2  # reasons in a headline
@@ -86,16 +86,13 @@ def sentence(answer: Answer, words: Words) -> Text:
         values["why_text"] = _why(answer, words)
     if answer.known == "equal":
         values["within"] = numbers.limit(EQUAL_WITHIN)
-    if facts := unstated(answer):
-        values["facts"] = words.listed(why_not_comparable.name(each, words) for each in facts)
     key = f"{answer.outcome}{_form(answer)}"
     if key == "no_value" and first.origin not in PUBLISHED and all(gap.why == "not_planned" for gap in answer.missing):
         key = "alone"
-    if unstated(answer):
-        key = "unstated"
-    said = words.pick(f"answers.{key}", values)
-    passed_over = {"said_text": said, "passed_text": passed(answer, words)}
-    return words("answers.and_passed", **passed_over) if answer.passed_over else said
+    if facts := unstated(answer):
+        key, values["facts"] = "unstated", words.listed(why_not_comparable.name(each, words) for each in facts)
+    said, others = words.pick(f"answers.{key}", values), answer.passed_over
+    return words("answers.and_passed", said_text=said, passed_text=passed(answer, words)) if others else said
 
 
 def _form(answer: Answer) -> str:
@@ -115,7 +112,8 @@ def _why(answer: Answer, words: Words) -> Rendered:
     for whose, found in [pair for pair in left_out if answer.why == "runs" and not pair[1].aside]:
         known = {"framework": _named(answer, whose, words), "cause_text": findings.cause(found, words)}
         return words("answers.why_left_out", **known)
-    return why(str(answer.why), answer.compared, words)
+    open_ = answer.why == "runs" and answer.deciding and answer.deciding.facts
+    return words.listed([why(str(answer.why), answer.compared, words), *[words("answers.why_facts")] * bool(open_)])
 
 
 def why(of: str, rows: Sequence[Summary], words: Words) -> Rendered:
@@ -151,11 +149,14 @@ def deciding(answer: Answer, words: Words) -> Rendered | None:
     if (repeats := answer.deciding) is None:
         return None
     named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
-    values = {"runs": numbers.count(repeats.runs), "facts": words.listed(named)}
-    said = words.pick(f"answers.needs_{repeats.needed}", values)
+    level = numbers.limit(round(LEVEL / max(looks(row.summary) for row in answer.ranked), 4))
+    values = {"runs": numbers.count(repeats.runs), "facts": words.listed(named), "level": level}
+    needed = ["facts"] * bool(named and repeats.runs) + [repeats.needed]
+    said = [words.pick(f"answers.needs_{each}", values) for each in needed]
     first, second = (speed(entry.summary) for entry in answer.ranked[:2])
-    none = words("answers.no_lead", least=numbers.limit(LEAST_GAP))
-    return words.sentences([said, none]) if first < (1 + LEAST_GAP) * second and repeats.runs else said
+    if first < (1 + LEAST_GAP) * second and repeats.runs:
+        said.append(words("answers.no_lead", least=numbers.limit(LEAST_GAP)))
+    return words.sentences(said)
 
 
 def reason_beside(answer: Answer, words: Words) -> Rendered | None:

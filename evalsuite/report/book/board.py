@@ -27,6 +27,7 @@ from evalsuite.results.compare.decisions import PUBLISHED, Candidate, RankingSco
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import looks
+from evalsuite.results.judge.breaks import Ladder
 from evalsuite.results.measure.summary import FULL_REPEATS
 
 NOTHING = "—"
@@ -288,8 +289,7 @@ class _Maker:
             if gap.candidate in asked and gap.candidate not in of:
                 name = self._name(gap.candidate, answer.scope)
                 rows.append(BoardRow(name=name, framework=gap.candidate.framework, why=self._absent(gap, answer)))
-        needed, sure = answers.reason_beside(answer, self.words), answers.caution(answer, self.words)
-        beside = [each for each in (needed, sure) if each]
+        beside = [*filter(None, (answers.reason_beside(answer, self.words), answers.caution(answer, self.words)))]
         return BoardTable(
             answer=answer,
             setting=options.apart([self._setting(answer.setting, settings), *self._machine(every)], self.words),
@@ -383,8 +383,7 @@ class _Maker:
 
     def _unlike(self, answer: Answer, summary: Summary) -> tuple[Obstacle, ...]:
         """Why it is not ranked with the first."""
-        apart = next((entry for entry in answer.apart if entry.summary is summary), None)
-        if apart:
+        if apart := next((entry for entry in answer.apart if entry.summary is summary), None):
             return apart.obstacles
         setting = compared.unlike_settings(compared.setting_of(summary.case, answer.scope), answer.setting)
         if not answer.ranked:
@@ -394,25 +393,29 @@ class _Maker:
         return (*setting, *(each for each in facts if why_not_comparable.bare(each) not in named))
 
     def _cause(self, summary: Summary) -> Rendered | None:
-        """The largest loss of a series, at its largest scale, which leads to its card; else what the devices do."""
-        ladder, words, case = self.losses.get(summary.case.id), self.words, summary.case
+        """What is lost at the largest scale of a series, and its largest part; else what the devices do."""
+        ladder, words, base = self.losses.get(summary.case.id), self.words, summary.base
         if summary.disturbed or (ladder and ladder.scales[0].disturbed):
             return None
-        if ladder is None:
-            used = {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
-            busy = next(((key, used[name]) for name, key in DEVICES if name in used), None)
-            return words("board.busy_devices", share=busy[1], what_text=words(busy[0])) if busy else None
+        said = [self._lost(ladder)] if ladder else [self._busy(summary)]
+        if base and summary.speedup and summary.speedup.value < 1:
+            said.append(words("board.slower", scale=names.scale(base)))
+        return words.clauses(told) if (told := [each for each in said if each]) else None
+
+    def _busy(self, summary: Summary) -> Rendered | None:
+        used = {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
+        busy = next(((key, used[name]) for name, key in DEVICES if name in used), None)
+        return self.words("board.busy_devices", share=busy[1], what_text=self.words(busy[0])) if busy else None
+
+    def _lost(self, ladder: Ladder) -> Rendered | None:
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
+        if max(share, 1 - ladder.left) < LOST_FROM:
+            return None
+        case, part = ladder.last.case, numbers.percent(share)
         card = None if self.book.huge else names.anchor("why", f"{case.model} {case.framework}")
-        if share >= LOST_FROM:
-            what = words(f"why.key_{key if key in DRAWN else 'rest'}")
-            of = "cause" if key in STAGES else "cause_of_step"
-            said = words(f"board.{of}", share=numbers.percent(share).to(card), what_text=what)
-            if summary.base and summary.speedup and summary.speedup.value < 1:
-                return words("board.slower", cause_text=said, scale=names.scale(summary.base))
-            return said
-        lost = numbers.percent(1 - ladder.left).to(card)
-        return words("board.cause_of_parts", share=lost) if 1 - ladder.left >= LOST_FROM else None
+        lost, what = numbers.percent(1 - ladder.left).to(card), f"why.key_{key if key in DRAWN else 'rest'}"
+        of = "cause_of_parts" if share < LOST_FROM else "cause" if lost.text == part.text else "cause_part"
+        return self.words.pick(f"board.{of}", {"lost": lost, "share": part, "what_text": self.words(what)})
 
     def _marks(self, summary: Summary, unlike: set[str]) -> Iterable[Rendered]:
         words = self.words
@@ -452,10 +455,9 @@ def _lead(answer: Answer, words: Words) -> Rendered:
     if not answer.ranked:
         return words("board.no_result")
     first = answers.name(answer, answer.ranked[0].summary, words)
-    if len(answer.ranked) < 2 and answer.left_out:
-        return words("outcome.not_comparable")
     if len(answer.ranked) < 2:
-        return words("board.only", framework=first, scale=answers.scale(answer))
+        only = words("board.only", framework=first, scale=answers.scale(answer))
+        return words("outcome.not_comparable") if answer.left_out else only
     if answer.known == "equal":
         return options.apart((answers.name(answer, entry.summary, words) for entry in answer.leaders), words, ALIKE)
     if answer.known != "ahead":

@@ -160,7 +160,7 @@ def answers(summaries: Iterable[Row], planned: Iterable[Case] = (), skips: Itera
     order = {setting: place for place, setting in enumerate(dict.fromkeys(setting for setting, _, _ in asked))}
     ordered = sorted(asked, key=lambda key: (order[key[0]], key[1] * key[2], key[1]))
     known = [_answer(key, asked[key], absent) for key in ordered]
-    places = [(_work(answer.setting), answer.nodes, answer.devices_per_node) for answer in known]
+    places = [(work_of(answer.setting), answer.nodes, answer.devices_per_node) for answer in known]
     alike = by_key(zip(places, known, strict=True))
     return tuple(
         replace(answer, passed_over=_passed_over(answer, alike[place])) if answer.second else answer

@@ -105,7 +105,7 @@ Needed = Literal["repeats", "window", "facts", "base", "campaign"]
 class Deciding:
     needed: Needed
     runs: int = 0
-    facts: tuple[str, ...] = ()  # with "facts": those that are not stated for all
+    facts: tuple[str, ...] = ()  # not stated for all: runs alone would decide nothing
 
 
 class Told:
@@ -177,14 +177,15 @@ def _deciding(known: Known, rows: Sequence[Summary], scope: RankingScope) -> Dec
     """What would decide an order of *rows*; None where nothing is known to, or one is ahead."""
     if known == "base" or known == "campaign":
         return Deciding(needed=known)
+    pairs = combinations(rows, 2)
+    facts = tuple(dict.fromkeys(fact for pair in pairs for fact in fairness.unknown_facts(*pair, scope.purpose)))
     if known == "facts":
-        unknown = (fact for a, b in combinations(rows, 2) for fact in fairness.unknown_facts(a, b, scope.purpose))
-        return Deciding(needed="facts", facts=tuple(dict.fromkeys(unknown)))
+        return Deciding(needed="facts", facts=facts)
     again = [short_window(row) for row in rows]
     more = [FULL_REPEATS if short else max(0, FULL_REPEATS - row.n) for row, short in zip(rows, again, strict=True)]
     if known != "runs" or not any(more):
         return None
-    return Deciding(needed="window" if any(again) else "repeats", runs=sum(more))
+    return Deciding(needed="window" if any(again) else "repeats", runs=sum(more), facts=facts)
 
 
 def speed(summary: Summary) -> float:

@@ -32,11 +32,10 @@ class ModelFinding:
 
 def facts(subject: Subject) -> Mapping[str, Any]:
     told = in_every_form(subject)
-    criteria = told["criteria"]
     return {
         **told,
         "charts": {sheet.id: chart for sheet in told["board"].sheets if (chart := _chart(sheet, subject))},
-        "without_card": [card.id for card in criteria if not card.applies],
+        "without_card": [card.id for card in told["criteria"] if not card.applies],
     }
 
 
@@ -68,8 +67,7 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
         return None
     ends = by_key((n, (row, e)) for row in rows for n, e, *_ in row.curve)
     n = max(ends, key=lambda n: (n == sheet.chosen.answer.devices > min(ends) and len(ends[n]) > 1, len(ends[n]), n))
-    told = [(row, e) for row, e in ends[n] if not row.printed]
-    known = low_and_high([(numbers.percent(e), row.name) for row, e in told])
+    known = low_and_high([(numbers.percent(e), row.name) for row, e in ends[n] if not row.printed])
     among = sheet.chosen.answer.scope.among  # a variant's name is too long for a title
     unlike = known and among == "frameworks" and str(known["low"]) != str(known["high"])
     title = words("board.chart_ends", n=numbers.count(n), **known) if unlike else None
