@@ -81,14 +81,13 @@ class BoardRow:
             return (self.name, *[nothing] * 4, notes)
         summary, spread = self.summary, numbers.interval(self.summary.items_per_s, numbers.rounded)
         number, unit = numbers.throughput(speed(summary)).to(self.ref), [names.visible(summary.unit)] * self.unlike
-        n = words("answers.runs", n=numbers.count(summary.n))
         efficiency: list[object] = [answers.with_signs(self.efficiency, summary, words) if self.efficiency else NOTHING]
         if self.efficiency and summary.base and summary.base.total_devices > 1:
             efficiency.append(words("board.based", scale=names.scale(summary.base)))
         return (
             self.name,
             replace(words.listed([answers.with_signs(number, summary, words), *unit]), separators=" "),
-            options.apart([*([words.same(spread.text)] if spread else []), n], words),
+            options.apart([*([words.same(spread.text)] if spread else []), words("answers.runs", n=summary.n)], words),
             words.listed([numbers.percent(self.ratio)]) if self.ratio is not None else nothing,
             replace(words.listed(efficiency), separators=" "),
             notes,
@@ -403,9 +402,9 @@ class _Maker:
         return words.clauses(told) if (told := [each for each in said if each]) else None
 
     def _busy(self, summary: Summary) -> Rendered | None:
-        used = {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
-        busy = next(((key, used[name]) for name, key in DEVICES if name in used), None)
-        return self.words("board.busy_devices", share=busy[1], what_text=self.words(busy[0])) if busy else None
+        say, used = self.words, {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
+        told = (say("board.busy_devices", share=used[of], what_text=say(key)) for of, key in DEVICES if of in used)
+        return next(told, None)
 
     def _lost(self, ladder: Ladder) -> Rendered | None:
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
@@ -426,8 +425,7 @@ class _Maker:
             yield words(f"board.{summary.origin}")
         elif summary.grounds == "printed" and fairness.GROUNDS not in unlike:
             yield words("board.printed")
-        if summary.disturbed:
-            yield words("board.disturbed")
+        yield from [words("board.disturbed")] * summary.disturbed
         told = len(self.trained) == 1 or summary.trained == "did_not_train"  # by a chip of all, or by its rule
         if summary.origin not in PUBLISHED and not told:
             yield words(f"values.trained.{summary.trained}")
