@@ -235,7 +235,10 @@ def _findings(numbers: Numbers, at_exit: Failure | None) -> Iterator[Finding]:
         yield rules.OtherDevices(told="processes_printed", seen=numbers.merged.printers, planned=round(planned))
     known, own = run.given.known, facts(Facts(), run.said)
     forward = positive(run.said.get("batch_per_device", run.said.get("argued_batch_per_device")))
-    pairs = (("devices", known.devices, own.devices), ("batch_per_device", known.batch_per_device, own.batch_on_device))
+    total = 0.0 if run.given.case else next((one.global_batch for one in run.records if one.global_batch), 0.0)
+    uneven = total / (known.devices or math.inf) % (known.batch_per_device or 1)
+    batch = own.batch_on_device or (total / known.devices if known.devices and uneven else None)
+    pairs = (("devices", known.devices, own.devices), ("batch_per_device", known.batch_per_device, batch))
     for what, given, printed in pairs:
         if given is None or printed is None or math.isclose(given, printed):
             continue

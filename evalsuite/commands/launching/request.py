@@ -97,10 +97,9 @@ def read_request(arguments: argparse.Namespace) -> Request:
     made = plan.plan(spec, adapters, machine, refusals)
     asked = [*made.cases, *(skip.case for skip in made.skips)]
     check_shared(spec.participants, asked, {model for part in spec.matrices() for model in part.models})
-    unfit = [engine.refusal(skip.case) for skip in made.skips]
-    if engine.listed and not made.cases and unfit and all(unfit):
-        scales = tuple(dict.fromkeys(skip.case.scale for skip in made.skips))
-        raise EvalsuiteError.of("commands.hosts_fit_none", hosts=engine.nodes, scales=scales, why=unfit[0])
+    unfit = {skip.case.scale: engine.refusal(skip.case) for skip in made.skips}
+    if engine.listed and not made.cases and unfit and all(unfit.values()):
+        raise EvalsuiteError.of("commands.hosts_fit_none", hosts=engine.nodes, scales=(*unfit,), why=unfit.popitem()[1])
     paths = search_paths(arguments)
     dialects = catalogue.known(paths)
     for framework, recipe in dict.fromkeys((case.framework, case.recipe) for case in made.cases):
