@@ -13,7 +13,7 @@ from evalsuite.core import paths
 from tools import build_docs, write_schemas
 
 HOUSE = paths.PACKAGE.parent
-PLACES = ("data/specs/*.toml", "data/criteria/[!f]*.toml", "data/reference/tianshu/author.toml", "adapters/*.toml")
+PLACES = ("data/specs/*.toml", "data/criteria/[!fr]*.toml", "data/reference/tianshu/author.toml", "adapters/*.toml")
 WRITTEN_BY_PEOPLE = [file for place in PLACES for file in sorted(HOUSE.glob(place))]
 OPTIONS = {line.split()[0]: set(re.findall(r"--[a-z-]+", line)) for line in build_docs.commands().split("\n## ")[1:]}
 

@@ -103,9 +103,9 @@ def _gone(recorded: Recorded, commands: Commands) -> Iterable[Finding]:
 def _broken(recorded: Recorded, commands: Commands) -> Iterable[Finding]:
     """The attempts of a start are numbered as they are made, a round behind the other: what is not made yet has no
     number, what was taken away leaves its own, with its line or without, or a line of a case that no plan has."""
-    sealed = {
-        (each.id, each.plan_sha256): {case.id for case in each.plan.cases} for each in recorded.campaigns if each.whole
-    }
+    whole = [each for each in recorded.campaigns if each.whole]
+    sealed = {(each.id, each.plan_sha256) for each in whole}
+    planned = {case.id for each in whole for case in each.plan.cases}  # a start measures the base of an earlier one
     starts = {(attempt.run, attempt.number) for attempt in recorded.attempts}
     begun = by_key((attempt.campaign, attempt.run.rpartition("/r")[0]) for attempt in recorded.attempts)
     places = {run: command.campaign for run, command in commands.items() if command.campaign}
@@ -113,8 +113,8 @@ def _broken(recorded: Recorded, commands: Commands) -> Iterable[Finding]:
     rounds = by_key(((place.id, place.round), place.order) for place in places.values() if place.attempt == 1)
     holes = by_key((id, max(made) - min(made) + 1 - len(made)) for (id, _), made in rounds.items())
     for run, place in places.items():
-        asked, made = sealed.get((place.id, place.plan_sha256)), recorded.begun.get(place.id, 0)
-        known = asked is not None and (run, place.attempt) in starts and asked.issuperset(begun.get(place.id, ()))
+        asked, made = planned.issuperset(begun.get(place.id, ())), recorded.begun.get(place.id, 0)
+        known = asked and (place.id, place.plan_sha256) in sealed and (run, place.attempt) in starts
         lost = max(max(orders[place.id]) + 1 - made, max(holes.get(place.id, [0])) - (made - len(orders[place.id])))
         if recorded.broken or not known or lost > 0:
             yield rules.JournalBroken(campaign=place.id, where=run)

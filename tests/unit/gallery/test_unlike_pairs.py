@@ -22,6 +22,7 @@ PAIR = ("pytorch", "tensorflow")
 def flags(*words):
     def edited(command):
         command["command"] += words
+        command["argv"] += words
 
     return "command", edited
 
