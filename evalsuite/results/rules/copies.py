@@ -172,8 +172,8 @@ def _scaled(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         if len(values) != len(others) or min(len({*values}), len({*others})) < max(rule.fewest, len(values)):
             continue
         ratios, scatter = [a / b for a, b in zip(values, others, strict=True)], max(values) / min(values) - 1
-        digit = max(10.0 ** int(Decimal(repr(each)).as_tuple().exponent) / each for each in (*values, *others))
-        if max(digit, max(ratios) / min(ratios) - 1) <= rule.within * scatter:
+        digits = (10.0 ** int(Decimal(repr(each)).as_tuple().exponent) / each for each in (*values, *others))
+        if max(ratios) / min(ratios) - 1 <= rule.within * scatter and max(digits) <= rule.within * scatter:
             ratio, n = statistics.median(ratios), len(ratios)
             findings |= {place: rule(other=other, ratio=ratio, runs=n) for place, _ in own}
             findings |= {place: rule(other=case, ratio=1 / ratio, runs=n) for place, _ in theirs}
