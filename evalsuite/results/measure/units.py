@@ -22,6 +22,12 @@ def in_one_unit(measured: Iterable[Measurement]) -> list[Measurement]:
     return [_in_tokens(run) if (run.run.case.model, TOKENS) in found else _named(run, found) for run in runs]
 
 
+def items_of_one(run: Measurement) -> int | None:
+    """Those that one of the batch size is; None where its unit or the length is not known to count so."""
+    unit = run.throughput.unit if run.throughput else ""
+    return whole(run.run.case.option("sequence_length", "")) if unit == TOKENS else 1 if unit in BATCH_ITEMS else None
+
+
 def _named(run: Measurement, found: set[tuple[str, str]]) -> Measurement:
     """Samples of a run made elsewhere are what the other logs of its model name."""
     rate, names = run.throughput, [each for each in BATCH_ITEMS if (run.run.case.model, each) in found]

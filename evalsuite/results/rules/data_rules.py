@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -23,33 +24,31 @@ _RUN = re.compile(r"(.+)/r\d+")
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     runs = copies.by_stamps([*measurements])
-    beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs), *_said_alone(runs)])
-    return machine.with_causes([_checked(run, beside.get(place, ())) for place, run in enumerate(runs)])
+    told = [by_key((facts.shape(f.value), f.value) for f in run.facts if f.key == facts.STATEMENT) for run in runs]
+    beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs), *_said_alone(runs, told)])
+    return machine.with_causes([_checked(run, told[place], beside.get(place, ())) for place, run in enumerate(runs)])
 
 
-def _said_alone(runs: Sequence[Measurement]) -> Iterable[tuple[int, Finding]]:
+def _said_alone(runs: Sequence[Measurement], told: Sequence[printed_beside.Told]) -> Iterable[tuple[int, Finding]]:
     """Of logs of one script: beside its steps a reference script says nothing of its own, the others what the logs of
     other cases say, or all those of their case."""
-    told = [by_key((facts.shape(f.value), f.value) for f in run.facts if f.key == facts.STATEMENT) for run in runs]
-    whose = (run.run.case.framework if run.origin == "measured" else "" for run in runs)
-    of = [(run.run.case, f"{run.dialect} {name}") for run, name in zip(runs, whose, strict=True)]
+    of = [(run.run.case, f"{run.dialect} {run.origin == 'measured' and run.run.case.framework}") for run in runs]
     work = ((case.recipe, case.model, case.scale, case.precision, script) for case, script in of)
     for (recipe, *_), places in by_key((each, place) for place, each in enumerate(work)).items():
-        said, cases = by_key((shape, of[at][0]) for at in places for shape in told[at]), [of[at][0] for at in places]
-        own, several = recipe.startswith("reference-"), len({*cases}) > 1
-        for place in places:
-            case, rule = of[place][0], rules.SaidAlone
+        said = {key: Counter(by) for key, by in by_key((key, of[at][0]) for at in places for key in told[at]).items()}
+        cases, own = Counter(of[at][0] for at in places), recipe.startswith("reference-")
+        for place, case in ((at, of[at][0]) for at in places):
             alone = [
                 lines[0]
                 for shape, lines in told[place].items()
-                if (len(lines) == 1 if own else {*said[shape]} == {case})
-                and (own or several or said[shape].count(case) < cases.count(case))
+                if (len(lines) == 1 if own else len(said[shape]) == 1)
+                and (own or len(cases) > 1 or said[shape][case] < cases[case])
             ]
             if alone:
-                yield place, rule(lines=len(alone), text=alone[0][: rule.longest])
+                yield place, rules.SaidAlone(lines=len(alone), text=alone[0][: rules.SaidAlone.longest])
 
 
-def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:
+def _checked(run: Measurement, told: printed_beside.Told, beside_others: Iterable[Finding]) -> Measurement:
     most, denied = rules.ImpossibleSamples.limit, flops_and_energy.denied(run)
     above = [u for u in run.utilisation if u.unit != "%" and u.capacity and u.mean > u.capacity * most]
     above += [use for use in run.utilisation if use.resource in denied and use not in above]
@@ -57,7 +56,7 @@ def _checked(run: Measurement, beside_others: Iterable[Finding]) -> Measurement:
     doubts = [
         *beside_others,
         *(rules.ImpossibleSamples(resources=(each.resource,), samples=each.samples) for each in above),
-        *(*work_done.waits(run), *printed_beside.constant(run), *printed_beside.totals(run)),
+        *(*work_done.waits(run), *printed_beside.constant(run), *printed_beside.totals(run, told)),
         *latency.findings(run.breakdown),
         *work_done.findings(run),
         *flops_and_energy.impossible(run),

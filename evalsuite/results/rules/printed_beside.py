@@ -8,15 +8,15 @@ from decimal import Decimal
 from statistics import median
 
 from evalsuite.core import findings as rules
-from evalsuite.core.decode import number, whole
+from evalsuite.core.decode import number
 from evalsuite.core.documents import Citation, CitedFigure
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Finding, Measurement, Summary, by_key
 from evalsuite.logs.clocks import LATE
-from evalsuite.results.measure import facts
-from evalsuite.results.measure.units import BATCH_ITEMS
+from evalsuite.results.measure import facts, units
 from evalsuite.results.rules import flops_and_energy
 
+Told = Mapping[str, Sequence[str]]  # lines of a log's head that speak of work, by `facts.shape`
 WORK = ("input_size", "layers", "hidden_size", "experts", "trained_part", "recomputation", "vocab_size")
 SCATTER = 0.01  # which a speed-up may be beyond the interval of the runs
 COUNTED = (1 / 3, 0.5, 1.0, 4 / 3, 2.0)  # forward alone, a multiplication with its addition as one, what is done again
@@ -62,13 +62,11 @@ def constant(run: Measurement) -> Iterator[Finding]:
             return
 
 
-def totals(run: Measurement) -> Iterator[Finding]:
+def totals(run: Measurement, told: Told) -> Iterator[Finding]:
     """What its log says once of the whole, held against its steps: items, seconds beyond those of the run, a mean rate
     of all devices or of one; since the start, which may take a third of it, or as long as the run did by our clock."""
-    lines = by_key((facts.shape(fact.value), fact.value) for fact in run.facts if fact.key == facts.STATEMENT)
-    text, value, steps = "\n".join(of[0] for of in lines.values() if len(of) == 1), run.value, run.printed_steps
-    unit, case = run.throughput.unit if run.throughput else "", run.run.case
-    length = whole(case.option("sequence_length", "")) if unit == "tokens/s" else 1 if unit in BATCH_ITEMS else None
+    text, value, steps = "\n".join(of[0] for of in told.values() if len(of) == 1), run.value, run.printed_steps
+    case, length = run.run.case, units.items_of_one(run)
     if not (value and steps and length):
         return
     each, took_s, ours = case.global_batch * length, run.duration_s or math.inf, run.origin == "measured"
@@ -91,8 +89,7 @@ def totals(run: Measurement) -> Iterator[Finding]:
 def _implied(run: Measurement) -> Iterator[tuple[str, float, object]]:
     """What is printed beside a rate, the rate that it implies ÷ that rate, or an accuracy in per cent, and who counts:
     one dialect counts the operations of one work in one way, a table in any."""
-    case, unit = run.run.case, run.throughput.unit if run.throughput else ""
-    length = whole(case.option("sequence_length", "")) if unit == "tokens/s" else 1 if unit in BATCH_ITEMS else None
+    case, length, unit = run.run.case, units.items_of_one(run), run.throughput.unit if run.throughput else ""
     if (step_s := run.figure("step_time_stated_s")) and length and run.value:
         yield "latency", case.global_batch * length / step_s / run.value, ""
     if (tflops := run.figure("tflops_stated_per_device")) and run.value:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 
 from evalsuite.core import findings as rules
-from evalsuite.core.decode import whole
 from evalsuite.core.model import Case, Finding, Measurement, Window
 from evalsuite.results.measure import flops, measurement, units
 from evalsuite.results.rules import flops_and_energy
@@ -54,8 +53,7 @@ def _against_receipt(run: Measurement, window: Window, items_per_s: float) -> It
     case, receipt = run.run.case, equivalence.receipt(run.run.case.model)
     if receipt is None:
         return
-    unit, length = run.throughput.unit if run.throughput else "", whole(case.option("sequence_length", "")) or 0
-    each = {"tokens/s": length, **dict.fromkeys(units.BATCH_ITEMS, 1)}.get(unit)
+    each = units.items_of_one(run)
     items = items_per_s * (window.length_s or 0.0) / window.steps / (each or 1)
     if each and items > 0 and abs(items / case.global_batch - 1) > rules.ItemsApart.items_limit:
         yield rules.ItemsApart(items=items, batch=case.global_batch)
