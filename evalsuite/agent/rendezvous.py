@@ -185,20 +185,16 @@ def _volcano(environment: Environment) -> NodePlace:
     return NodePlace(rank=rank, nodes=str(len(hosts) or 1), hosts=hosts)
 
 
-def _torchrun(environment: Environment) -> NodePlace:
-    return NodePlace(
-        rank=environment["PET_NODE_RANK"],
-        nodes=environment.get("PET_NNODES"),
-        master_addr=environment.get("PET_MASTER_ADDR"),
-        master_port=environment.get("PET_MASTER_PORT"),
-    )
-
-
 # by the variable that only it sets; in this order: a step of a scheduler may have started mpirun
 PLATFORMS: dict[str, Callable[[Environment], NodePlace]] = {
     **{each.task_variable: each.place for each in SCHEDULERS.values()},
     "OMPI_COMM_WORLD_RANK": _open_mpi,
     "VC_TASK_INDEX": _volcano,
-    "PET_NODE_RANK": _torchrun,
+    "PET_NODE_RANK": lambda environment: NodePlace(
+        rank=environment["PET_NODE_RANK"],
+        nodes=environment.get("PET_NNODES"),
+        master_addr=environment.get("PET_MASTER_ADDR"),
+        master_port=environment.get("PET_MASTER_PORT"),
+    ),
     "PMI_RANK": lambda environment: NodePlace(rank=environment["PMI_RANK"], nodes=environment.get("PMI_SIZE")),
 }

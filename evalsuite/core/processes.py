@@ -19,10 +19,10 @@ Made = TypeVar("Made")
 _shared: tuple[Callable[[Any], Any], Sequence[Any]]  # forked processes read it: no pickling
 
 
-def cores() -> int:
+def usable_cores() -> list[int]:
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
 
 
 def shared(
@@ -34,7 +34,7 @@ def shared(
 ) -> Iterator[Made]:
     """Results in the order of *things*. Raises what *work* raises. *meanwhile* is done here while they work, as is what
     a killed one leaves, and all if it is not *worth* a start."""
-    workers = min(cores(), len(things)) if worth else 1
+    workers = min(len(usable_cores()), len(things)) if worth else 1
     if workers > 1:
         return _forked(work, things, workers, meanwhile)
     meanwhile()

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle, islice
 from pathlib import Path
 
-from evalsuite.core import files
+from evalsuite.core import files, processes
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors import processor
 
@@ -22,7 +22,7 @@ Shares = tuple[tuple[int, ...], ...]
 
 def usable(root: Path = Path("/")) -> tuple[int, ...]:
     """One thread of each physical core of our affinity, within a container's quota."""
-    own = processor.usable_cores()
+    own = processes.usable_cores()
     siblings = {
         core: processor.numbers(files.text(root / CPUS / f"cpu{core}/topology/thread_siblings_list")) for core in own
     }

@@ -42,7 +42,7 @@ def read_environment(host: str, node_rank: int, root: Path = Path("/")) -> HostE
         container=container(limits),
         disks=tuple(disks),
         interfaces=interfaces,
-        models={**disk_models(disks, root), **card_models(interfaces, root)},
+        models=models(disks, interfaces, root),
         gpus=tuple(gpus.facts()),
         driver=versions.get("driver"),
         cuda_driver=versions.get("toolkit"),
@@ -104,24 +104,23 @@ def absent(programs: Collection[str]) -> list[str]:
     return [name for name in programs if not shutil.which(name)] or unbuilt
 
 
-def disk_models(names: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
+def models(disks: Iterable[str], interfaces: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
+    """Those that the machine says."""
+    found = {**{name: _disk(root, name) for name in disks}, **{name: _card(root, name) for name in interfaces}}
+    return {name: model for name, model in found.items() if model}
+
+
+def _disk(root: Path, name: str) -> str:
     """`nvme0n1` → `SAMSUNG MZWLL1T6HEHP, 1,600 GB SSD`"""
-    return _without_empty((name, _disk(root / "sys/block" / name.replace("/", "!"))) for name in names)
-
-
-def _disk(block: Path) -> str:
+    block = root / "sys/block" / name.replace("/", "!")
     model, sectors = files.text(block / "device/model"), whole(files.text(block / "size") or "")
     size = f"{sectors * SECTOR / 1e9:,.0f} GB" if sectors else ""
     kind = TURNS.get(files.text(block / "queue/rotational") or "", "") if model else ""  # without one it is made up
     return ", ".join(filter(None, (model, " ".join(filter(None, (size, kind))))))
 
 
-def card_models(names: Iterable[str], root: Path = Path("/")) -> dict[str, str]:
-    """`mlx5_0/1` → `MT4119 16.28.2006`, by hca_type and firmware; `eth0` → `ixgbe 8086:10fb`, by driver and PCI ids."""
-    return _without_empty((name, _card(root, name)) for name in names)
-
-
 def _card(root: Path, name: str) -> str:
+    """`mlx5_0/1` → `MT4119 16.28.2006`, by hca_type and firmware; `eth0` → `ixgbe 8086:10fb`, by driver and PCI ids."""
     if "/" in name:
         folder = root / "sys/class/infiniband" / name.partition("/")[0]
         return " ".join(filter(None, (files.text(folder / "hca_type"), files.text(folder / "fw_ver"))))
@@ -129,10 +128,6 @@ def _card(root: Path, name: str) -> str:
     ids = [(files.text(device / each) or "").removeprefix("0x") for each in ("vendor", "device")]
     driver = (device / "driver").resolve().name if (device / "driver").exists() else ""
     return " ".join(filter(None, (driver, ":".join(ids) if all(ids) else "")))
-
-
-def _without_empty(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    return {name: text for name, text in pairs if text}
 
 
 SET = "[set]"  # instead of a value that may be secret

@@ -12,11 +12,12 @@ from typing import Literal, get_args
 from evalsuite.core import files
 from evalsuite.core.messages import Message, Phrase
 from evalsuite.core.placeholders import CONTAINER_LINK
+from evalsuite.core.processes import usable_cores
 from evalsuite.machine import interfaces
 from evalsuite.machine.sensors import nvidia, system
 from evalsuite.machine.sensors.network import active_ports
 from evalsuite.machine.sensors.nvidia import DeviceSettings
-from evalsuite.machine.sensors.processor import numbers, usable_cores
+from evalsuite.machine.sensors.processor import numbers
 
 IPV4_AND_6 = {2, 10}  # AF_INET and AF_INET6 on Linux
 CPU_POLICY = Path("sys/devices/system/cpu/cpu0/cpufreq")

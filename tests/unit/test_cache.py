@@ -130,7 +130,7 @@ def test_an_entry_that_is_spoilt_is_made_again_and_no_program_in_it_is_run(folde
 
 def test_one_file_holds_all_and_no_run_that_is_not_as_it_was_is_taken_from_it(tmp_path, read, monkeypatch):
     monkeypatch.setattr(cached, "WORTH_A_PROCESS", 3)
-    monkeypatch.setattr(cached.processes, "cores", lambda: 1)
+    monkeypatch.setattr(cached.processes, "usable_cores", lambda: [0])
     folders = [RunFolder(shutil.copytree(of.path, tmp_path / of.path.parent.name / of.path.name)) for of in RUNS[:3]]
 
     def measured(some):

@@ -7,13 +7,13 @@ import pytest
 
 from evalsuite.agent import agent
 from evalsuite.agent.order import Order, bound_to, command, threads
+from evalsuite.core import processes
 from evalsuite.core.placeholders import Node
 from evalsuite.machine import cgroups, cores
-from evalsuite.machine.sensors import processor
 from evalsuite.runs.store import RunFolder
 from tests import sources
 
-OWN = processor.usable_cores()
+OWN = processes.usable_cores()
 
 
 def machine(root, *, siblings, nodes=(), quota=None):
@@ -38,7 +38,7 @@ def machine(root, *, siblings, nodes=(), quota=None):
 
 @pytest.fixture
 def eight(monkeypatch):
-    monkeypatch.setattr(processor, "usable_cores", lambda: list(range(8)))
+    monkeypatch.setattr(processes, "usable_cores", lambda: list(range(8)))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def eight(monkeypatch):
     ],
 )
 def test_of_two_threads_on_a_core_one_is_used(monkeypatch, tmp_path, ours, siblings, used):
-    monkeypatch.setattr(processor, "usable_cores", lambda: list(ours))
+    monkeypatch.setattr(processes, "usable_cores", lambda: list(ours))
 
     assert cores.usable(machine(tmp_path, siblings=siblings)) == used
 

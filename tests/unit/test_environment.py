@@ -39,6 +39,5 @@ def test_disks_cards_and_memory_have_their_models_where_the_machine_says_them(tm
     }
     root = lay(tmp_path, there)
 
-    assert environment.disk_models(["sda", "vdb"], root) == {"sda": "SAMSUNG MZ7LH960, 960 GB SSD"}
-    expected = {"eth0": "8086:10fb", "mlx5_0/1": "MT4119 16.28.2006"}
-    assert environment.card_models(["eth0", "mlx5_0/1", "lo"], root) == expected
+    expected = {"sda": "SAMSUNG MZ7LH960, 960 GB SSD", "eth0": "8086:10fb", "mlx5_0/1": "MT4119 16.28.2006"}
+    assert environment.models(["sda", "vdb"], ["eth0", "mlx5_0/1", "lo"], root) == expected

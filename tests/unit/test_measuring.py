@@ -18,7 +18,7 @@ RECORDED = Store(paths.DATA / "recorded").finished()[::2]
 
 @pytest.fixture(params=[1, 3])
 def cores(request, monkeypatch):
-    monkeypatch.setattr(processes, "cores", lambda: request.param)
+    monkeypatch.setattr(processes, "usable_cores", lambda: range(request.param))
     monkeypatch.setattr(measuring, "WORTH_A_PROCESS", 2)
     return request.param
 
@@ -89,7 +89,7 @@ def test_an_evaluation_is_the_same_by_one_process_and_by_several(folders, monkey
     monkeypatch.setattr(measuring, "WORTH_A_PROCESS", 2)
     found = []
     for cores in (1, 3, 3):
-        monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(processes, "usable_cores", lambda cores=cores: range(cores))
         found.append(evaluate(Store(tmp_path / "runs"), cache=tmp_path / f"cache of {cores}"))
 
     assert found[1:] == [found[0]] * 2

@@ -18,7 +18,7 @@ def square(number: int) -> tuple[int, int]:
 
 def shared(work, things, cores: int, meanwhile=lambda: None):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "cores", lambda: cores)
+        patch.setattr(processes, "usable_cores", lambda: range(cores))
         return processes.shared(work, things, meanwhile)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.core import files
+from evalsuite.core.processes import usable_cores
 from evalsuite.machine import cgroups
 from evalsuite.machine.sensors import system
 
@@ -51,12 +52,6 @@ class CpuTimes:
     cores: Sequence[Any] | None
     group_s: float | None  # of the container
     at_s: float
-
-
-def usable_cores() -> list[int]:
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
 
 
 def usable_cpus() -> float:
