@@ -111,7 +111,7 @@ def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
 
 
 def read_facts(folder: Path) -> Mapping[str, Any]:
-    if folder.is_file():
+    if not folder.is_dir():
         raise EvalsuiteError.of("report.no_report", folder=folder, page=finished.PAGE, summary=finished.SUMMARY)
     for file in (folder / finished.PAGE, summary := folder / finished.SUMMARY):
         if not files.is_file(file):

@@ -37,6 +37,8 @@ EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global", "unit": "
 def run(arguments: argparse.Namespace) -> int:
     if (arguments.runs / manifest.NAME).exists():
         raise EvalsuiteError.of("site.site_inside", site=arguments.runs, folder=arguments.runs)
+    if arguments.runs.exists() and not arguments.runs.is_dir():
+        raise EvalsuiteError.of("commands.runs_file", path=arguments.runs)
     results = _read(arguments, Store(arguments.runs))
     os.sync()  # once: until then all of it can be made again from its source
     _print(results, arguments.json)

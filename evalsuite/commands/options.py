@@ -3,6 +3,7 @@ everybody types them, and nothing that Python alone takes for a number."""
 
 import argparse
 import os
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from evalsuite.plan.hosts import Host
 
 DEFAULT_RUNS = Path("runs")
+_HOST_FILE = re.compile(r"^hosts$|file$|\.(?:txt|list|cfg|conf|csv|json|toml|ya?ml|ini|hosts?)$")  # no name of a host
 
 
 def _type(read: Callable[[str], Any], otherwise: str) -> Callable[[str], Any]:
@@ -173,4 +175,4 @@ def read_hosts(arguments: argparse.Namespace) -> "tuple[Host, ...]":
         return ()
     # a list of many hosts is longer than a name may be, and `ssh://` is a slip
     is_path = os.sep in given.replace("://", "") or (len(given) < 256 and Path(given).is_file())
-    return hosts.from_file(Path(given)) if is_path else hosts.from_words(given)
+    return hosts.from_file(Path(given)) if is_path or _HOST_FILE.search(given) else hosts.from_words(given)

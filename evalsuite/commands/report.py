@@ -81,6 +81,8 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     within = any(any(each.glob("r[0-9]*/case.json")) for each in (out, *out.parents))
     if out in roots or within or any(out.glob("*/r[0-9]*/case.json")):
         raise EvalsuiteError.of("commands.out_holds_runs", path=arguments.out)
+    if foreign := manifest.foreign(out):
+        raise EvalsuiteError.of("commands.out_holds_others", path=arguments.out, name=foreign)
     certificate.check(arguments.certificate, arguments.out)
     files.try_place(arguments.out, folder=True)
     for file in filter(None, (arguments.junit, arguments.certificate)):

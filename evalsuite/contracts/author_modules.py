@@ -22,7 +22,7 @@ class Contract:
 
 
 def find_modules(place: Path, of: Contract) -> list[Path]:
-    modules = sorted(place.glob("[!_]*.py")) if place.is_dir() else [place] if place.is_file() else []
+    modules = sorted(place.glob("[!_]*.py")) if place.is_dir() else [place] if place.exists() else []
     if modules or any(place.glob("*.toml")):  # which declare scripts
         return modules
     raise EvalsuiteError.of("core.no_place", place=place, option=of.option, name=of.name, page=of.page)

@@ -157,13 +157,18 @@ def text(path: Path) -> str | None:
         return None
 
 
+def refuse_other(path: Path) -> None:
+    """Raises OSError where a link, a pipe or a device has that name: root would replace /dev/stdout."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise OSError(errno.EINVAL, Message("core.no_regular_file"), str(path))
+
+
 @contextlib.contextmanager
 def replacing(path: Path, *, mode: int = 0o644, lasting: bool = True) -> Iterator[BinaryIO]:
     """A new file that replaces *path* once it is whole."""
     prefix = f".{path.name}."
     try:
-        if path.is_symlink() or (path.exists() and not path.is_file()):  # root would replace /dev/stdout
-            raise OSError(errno.EINVAL, Message("core.no_regular_file"), str(path))
+        refuse_other(path)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -224,8 +229,8 @@ def write_beside(path: Path, content: bytes) -> Path:
 def try_place(path: Path, *, folder: bool = False) -> None:
     """Raises EvalsuiteError if *path*, a file or a *folder*, cannot be written: before the work that it is for."""
     try:
-        if not folder and (path.is_symlink() or (path.exists() and not path.is_file())):
-            raise OSError(errno.EINVAL, Message("core.no_regular_file"))
+        if not folder:
+            refuse_other(path)
         with tempfile.TemporaryFile(dir=existing(path if folder else path.parent)):
             pass
     except OSError as error:

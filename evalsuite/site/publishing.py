@@ -121,6 +121,7 @@ def _copy(source: Path, target: Path) -> None:
 
 def _write_pages(site: Path, written: Mapping[str, bytes]) -> None:
     for left in {site / "history.html", *(site / "history").glob("*.html")} - {site / name for name in written}:
+        files.refuse_other(left)
         left.unlink(missing_ok=True)
     for name, content in written.items():
         file = site / name

@@ -373,6 +373,10 @@ def test_nothing_that_is_no_file_is_locked_or_published_or_imported(kind, world,
     assert call("publish", "report", "--site", "site")[0] == Exit.USAGE
     SPECIAL[kind](short / "report" / "more.csv")
     assert call("publish", "report", "--site", "other")[0] == Exit.USAGE
+    (short / "kept").mkdir()
+    SPECIAL[kind](short / "kept" / "report.html")
+    assert call("report", "--runs", world.root / "runs", "--out", "kept")[0] == Exit.USAGE
+    assert not stat.S_ISREG(os.lstat("kept/report.html").st_mode)
     (short / "logs").mkdir()
     SPECIAL[kind](short / "logs" / "a.log")
     assert call("import", "logs", "--runs", "imported")[0] in (2, 3)

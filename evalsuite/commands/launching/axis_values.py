@@ -19,6 +19,9 @@ def spec_from(arguments: argparse.Namespace) -> Spec:
     """The spec of the profile or file, with the axes given on the command line in place of its own."""
     base = spec.read(arguments.spec) if arguments.spec else spec.profile(arguments.profile or DEFAULT_PROFILE)
     arguments.adapters = [*arguments.adapters, *base.brings]  # of the page, too
+    for option in (*FIELDS, "batch_sizes"):
+        if isinstance(text := getattr(arguments, option), str) and "" in _split(text):
+            raise EvalsuiteError.of("commands.list_empty", option=option.replace("_", "-"), text=text)
     given = {field: read(text) for argument, (field, read) in FIELDS.items() if (text := getattr(arguments, argument))}
     if arguments.batch_sizes:
         text, read = arguments.batch_sizes, _split_into(spec.batch)
@@ -58,10 +61,7 @@ def _lay_over(base: Spec, given: Mapping[str, Any], options: list[str]) -> Spec:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    values = tuple(dict.fromkeys(map(str.strip, text.split(","))))
-    if "" in values:
-        raise EvalsuiteError.of("commands.list_empty", text=text)
-    return values
+    return tuple(dict.fromkeys(map(str.strip, text.split(","))))
 
 
 def _split_into(convert: Callable[[str], Value]) -> Callable[[str], tuple[Value, ...]]:

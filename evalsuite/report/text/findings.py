@@ -29,13 +29,8 @@ MEASURES: Mapping[str, Form] = {
     "efficiency": numbers.percent,
 }
 TABLES: Mapping[str, str] = {  # where the words of a key are
-    "resource": "resources",
-    "phase": "phases",
-    "metric": "scores",
-    "method": "values.method",
-    "option": "values.what",
-    "fact": "values.fact",
-    "source": "values.source",
+    **{"resource": "resources", "phase": "phases", "metric": "scores", "method": "values.method"},
+    **{"option": "values.what", "fact": "values.fact", "source": "values.source"},
 }
 
 
