@@ -41,7 +41,7 @@ _POSITIVE = ("nodes", "gpus", "devices", "batch", "steps_per_report")
 _COUNTED = ("repeat", "rank")  # from 0
 _NAMES = ("framework", "model", "recipe")  # what tells a run from others
 _PRECISIONS: Mapping[str, Precision] = {word: axis for axis, words in _KNOWN["precisions"].items() for word in words}
-_ON, _OFF = ("on", "true", "yes", "1", "xla"), ("off", "false", "no", "0")
+_ON, _OFF = ("on", "true", "yes", "xla"), ("off", "false", "no")  # 1 is no choice of --xla either
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+]+")
 # beside Latin letters, letters of Greek, Cyrillic and Armenian or of full width pass for them
 _LOOKALIKE = re.compile("[\u0370-\u058f\uff21-\uff5a]")

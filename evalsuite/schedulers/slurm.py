@@ -1,5 +1,6 @@
 """Slurm: steps in its allocation; srun(1), sbatch(1), scontrol(1) of Slurm 22.05."""
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -68,10 +69,10 @@ def size(ask: contract.Ask, partition: str | None) -> int | None:
 
 
 def seconds(text: str) -> float | None:
-    """sbatch(1): minutes, mm:ss, h:mm:ss, d-hh, d-hh:mm, d-hh:mm:ss."""
-    match = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d\d))?(?::(\d\d))?", text)
+    """sbatch(1): minutes, mm:ss, h:mm:ss, d-hh, d-hh:mm, d-hh:mm:ss; a part of one digit, or more than 59, is taken."""
+    match = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,6})(?::(\d{1,6}))?(?::(\d{1,6}))?", text)
     if match is None:
-        return None
+        return math.inf if text.lower() in ("unlimited", "infinite") else None
     parts = [int(part) for part in match.groups()[1:] if part]
     padded = [0, *parts] if match[1] is None and len(parts) < 3 else parts
     hours, minutes, rest = (*padded, 0, 0)[:3]

@@ -168,8 +168,8 @@ def test_slurm_itself_says_what_it_does_not_know_and_a_time_in_which_no_run_woul
     assert cli.main([*asked, "--go"]) == Exit.USAGE and "Invalid account" in capsys.readouterr().err
     assert cli.main([*asked, "--anyway"]) == Exit.DONE
     assert cli.main([*asked, "--ask", "time=2"]) == Exit.NOTHING_MEASURED and "4 min" in "".join(capsys.readouterr())
-    assert [slurm.seconds(text) for text in ("90", "1:30", "8:00:00", "1-2", "1-2:03", "1-2:03:04", "1:2", "x")] == [
-        *(5400, 90, 28800, 93600, 93780, 93784, None, None)
+    assert [slurm.seconds(text) for text in ("90", "1:30", "8:00:00", "1-2", "1-2:03", "1-2:03:04", "0:0:30", "x")] == [
+        *(5400, 90, 28800, 93600, 93780, 93784, 30, None)
     ]
 
 
