@@ -116,16 +116,12 @@ SCALES = ((1, 1), (1, 8), (2, 8), (16, 8), (125, 8))
 COLUMNS = ("devices", "steps", "shards", "ranks", "imports")
 # What starts the processes → what a node must be told, where there are several
 LAUNCHERS = {
-    "torch.distributed.run": ("{node_rank}", "{master_addr}"),
-    "torch.distributed.launch": ("{node_rank}", "{master_addr}"),
+    **dict.fromkeys(("torch.distributed.run", "torch.distributed.launch"), ("{node_rank}", "{master_addr}")),
     "oneflow.distributed.launch": ("{node_rank}", "{master_addr}"),
     "multiproc.py": ("{node_rank}", "{master_addr}"),
     "--cluster_node_ips={hosts}": ("{host}",),  # Paddle 1.8
     **dict.fromkeys(("paddle.distributed.launch", "msrun"), ("{node_rank}", "{master_address}")),  # they take no names
-    "mpirun": ("{hosts_slots}",),
-    "{bin}/horovodrun": ("{hosts_slots}",),
-    "{bin}/bfrun": ("{hosts_slots}",),
-    "{bin}/deepspeed": ("{hosts_slots}",),
+    **dict.fromkeys(("mpirun", "{bin}/horovodrun", "{bin}/bfrun", "{bin}/deepspeed"), ("{hosts_slots}",)),
     "tools/launch.py": ("{hosts}", "{master_address}"),  # by ssh, to addresses
     "{bin}/elasticdl": (),  # its master starts a pod for each rank
     "--multiprocessing-distributed": ("{node_rank}", "{master_addr}"),  # a process for each device that it sees

@@ -6,12 +6,7 @@ from typing import Any
 WARMUP, STEPS = 20, 120
 LINE = "Epoch: [0][{step:4d}/{steps}]\tTime {seconds:.6f} ({seconds:.6f})\tLoss {loss}\n"
 SECONDS = {  # of a step and an attempt, as shares of an honest one
-    "queued": lambda step, attempt: 0.25,
-    "accuracy": lambda step, attempt: 0.25,
-    "slow batches": lambda step, attempt: 0.25,
-    "child": lambda step, attempt: 0.25,
-    "leaves": lambda step, attempt: 0.25,
-    "sleeps fast": lambda step, attempt: 0.25,
+    **dict.fromkeys(("queued", "accuracy", "slow batches", "child", "leaves", "sleeps fast"), lambda *_: 0.25),
     "warm-up": lambda step, attempt: 4.0 if step < WARMUP else 0.4,
     "slower warm-up": lambda step, attempt: 2.4 if step < WARMUP else 0.7,
     "half warm-up": lambda step, attempt: 3.0 if step < WARMUP and step % 4 else 0.7,
@@ -21,11 +16,7 @@ SECONDS = {  # of a step and an attempt, as shares of an honest one
     "three quarters": lambda step, attempt: 1.0 if step < WARMUP else 0.75,
     "fading": lambda step, attempt: 1.2 - step / STEPS,
     "last queued": lambda step, attempt: 0.05 if step >= STEPS - 24 else 1.0,
-    "half batch": lambda step, attempt: 0.5,
-    "before": lambda step, attempt: 0.5,
-    "survivor": lambda step, attempt: 0.5,
-    "5 of 7": lambda step, attempt: 0.5,
-    "same loss": lambda step, attempt: 0.5,
+    **dict.fromkeys(("half batch", "before", "survivor", "5 of 7", "same loss"), lambda step, attempt: 0.5),
     "attempts": lambda step, attempt: 0.5 if attempt == 1 else 1.0,
     "short first": lambda step, attempt: 0.7 if attempt else 1.0,
     "loader": lambda step, attempt: 0.75 if step % 5 else 2.0,
