@@ -5,6 +5,7 @@ import contextlib
 import functools
 import gc
 import os
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -39,6 +40,7 @@ from evalsuite.results.publish import log_copies
 from evalsuite.runs import equivalence, merged
 from evalsuite.runs.store import Store
 
+_OWN = re.compile(r"\.|(?:report|summary|manifest|tables)\b")  # how names begin in a report, whole or not
 MOST_EDITS = 5  # changed run folders that are named
 MOST_ROWS = 40  # of the board with all its scales; of a larger one so many sheets have the scale that compares most
 
@@ -79,16 +81,16 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     runs, out = arguments.runs or DEFAULT_RUNS, arguments.out.resolve()
     roots = [root.resolve() for root in (runs if isinstance(runs, list) else [runs])]
     within = any(any(each.glob("r[0-9]*/case.json")) for each in (out, *out.parents))
-    if out in roots or within or any(out.glob("*/r[0-9]*/case.json")):
-        raise EvalsuiteError.of("commands.out_holds_runs", path=arguments.out)
-    if foreign := manifest.foreign(out):
-        raise EvalsuiteError.of("commands.out_holds_others", path=arguments.out, name=foreign)
+    of_runs = "--runs" if out in roots else "case.json" * (within or any(out.glob("*/r[0-9]*/case.json")))
+    others = () if (out / manifest.NAME).exists() or not out.is_dir() else out.iterdir()
+    if foreign := of_runs or min((path.name for path in others if not _OWN.match(path.name)), default=""):
+        raise EvalsuiteError.of("commands.out_holds", path=arguments.out, name=foreign)
     certificate.check(arguments.certificate, arguments.out)
     files.try_place(arguments.out, folder=True)
     for file in filter(None, (arguments.junit, arguments.certificate)):
         files.try_place(file)
         if (file.parent / "outcome.json").exists():
-            raise EvalsuiteError.of("commands.out_holds_runs", path=file)
+            raise EvalsuiteError.of("commands.out_holds", path=file, name="outcome.json")
     check_files(arguments, cases)
 
 

@@ -1,7 +1,6 @@
 """`manifest.json`: the hash of every file of a report, written last: of a report that was not finished none fits."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from evalsuite.core.messages import LANGUAGES, Message
 UNSEALED = "0" * 64
 MOST_PAGE_BYTES = 1 << 28  # a report of 10,000 runs has a fifth of that
 NAME, SIGNATURE = "manifest.json", "manifest.json.sig"  # of all hashes
-_OWN = re.compile(r"\.|(?:report|summary|manifest|tables)\b")  # how names begin in a report, whole or not
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,12 +59,6 @@ def sealed(out: Path, input_sha256: str, languages: Sequence[str]) -> dict[str, 
     same = manifest and (manifest.input_sha256, manifest.languages) == (input_sha256, tuple(languages))
     files = manifest.files if manifest and same else {}
     return {name: hashed for name, hashed in files.items() if is_file(out / name) and sha256(out / name) == hashed}
-
-
-def foreign(out: Path) -> str:
-    """What lies in *out* and is no file of a report, where no report was finished."""
-    others = () if (out / NAME).exists() or not out.is_dir() else out.iterdir()
-    return min((path.name for path in others if not _OWN.match(path.name)), default="")
 
 
 def files_of(folder: Path) -> list[Path]:
