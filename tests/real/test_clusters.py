@@ -27,7 +27,7 @@ def output_of(process: subprocess.Popen, seconds: float = 120) -> str:
 
 @pytest.fixture(scope="module")
 def four_nodes():
-    if why := slurm.missing() or namespaces.missing():
+    if why := slurm.missing():
         pytest.skip(why)
     with namespaces.network("ctl", "n1", "n2", "n3", "n4") as hosts, slurm.on_hosts(hosts) as environment:
         yield hosts, environment
@@ -58,6 +58,32 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
     assert sorted(ranks) == [0, 1, 2, 3]
     status = json.loads(output_of(evalsuite(hosts["ctl"], tmp_path, "status", "--json", **environment)))
     assert (status["runs"], status["done"], status["failed"]) == (3, 3, 0)
+
+
+def test_what_fails_on_a_node_is_the_reason_and_not_what_srun_says_of_the_others(four_nodes, tmp_path):
+    hosts, environment = four_nodes
+    words = ("--scales", "2x1", "--steps", "5+60", "--option", "script=fails.py", "--repeats", "1")
+
+    job = submitted(hosts, environment, tmp_path, *words, "--ask", "time=10")
+
+    assert soon(lambda: job_ended(hosts, environment, job), 120)
+    output = (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
+    assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text(), output
+
+
+def test_a_controller_that_dies_in_mid_run_and_comes_back_loses_nothing(four_nodes, tmp_path):
+    """It is away while the first run trains and ends and the second would begin."""
+    hosts, environment = four_nodes
+    words = ("--scales", "2x1", "--steps", "5+200", "--option", "script=train.py", "--repeats", "2")
+    job = submitted(hosts, environment, tmp_path, *words, "--quiet-rounds", "0", "--ask", "time=10")
+    assert soon(lambda: any(log.stat().st_size > 200 for log in tmp_path.glob("runs/*/r0/log.n1.txt")), 120)
+
+    with slurm.without_controller(hosts["ctl"], environment):
+        time.sleep(12)
+
+    assert soon(lambda: job_ended(hosts, environment, job), 240)
+    ended = [json.loads(file.read_text())["status"] for file in tmp_path.glob("runs/*/r[01]/outcome.json")]
+    assert ended == ["completed"] * 2, (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
 
 
 @pytest.mark.parametrize("nodes", [2, 3])
