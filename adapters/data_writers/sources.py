@@ -29,7 +29,6 @@ PAD, UNKNOWN, CLS, SEP, MASK = 0, 100, 101, 102, 103  # of bert-base-uncased
 VOCABULARY = 30_522
 FIRST_WORD = 2000  # ids below have a meaning of their own, or are letters
 WORDS = 21_128 - FIRST_WORD  # that texts are made of: those that Paddle's smaller vocabulary of 2020 has too
-GPT2_VOCABULARY = 50_257
 END_OF_TEXT = 50_256
 DENSE = 13  # numbers of a click, as Criteo's have
 # samples/wdl/wdl_8gpu.py of HugeCTR: rows of two pairs of categories taken together, and of the 26

@@ -77,7 +77,9 @@ def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Diff
     with files.scratch("checkout") as fresh:
         run_git("init", "--quiet", "--bare", folder=fresh, variables=_without_git())
         (fresh / "objects" / "info" / "alternates").write_text(f"{folder.absolute()}/.git/objects\n")
-        git = partial(run_git, folder=folder, variables=_of_fresh(fresh))
+        alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
+        of_fresh = {**_without_git(), **alone, "GIT_DIR": str(fresh), "GIT_WORK_TREE": "."}
+        git = partial(run_git, folder=folder, variables=of_fresh)
         if forged := _find_forged(commit, git):
             return Differences(forged=forged)
         git("update-index", "-z", "--index-info", stdin=git("ls-tree", "-r", "-z", "--full-tree", commit, "--"))
@@ -111,16 +113,6 @@ def _find_forged(commit: str, git: Callable[..., bytes]) -> tuple[str, ...]:
             forged.append(f"{kind.decode()} {wanted.decode()}")
         answer = answer[start + size + 1 :]
     return tuple(forged)
-
-
-def _of_fresh(fresh: Path) -> dict[str, str]:
-    return _without_git() | {
-        "GIT_DIR": str(fresh),
-        "GIT_WORK_TREE": ".",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_ATTR_NOSYSTEM": "1",
-    }
 
 
 def _without_git() -> dict[str, str]:
