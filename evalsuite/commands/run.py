@@ -145,11 +145,11 @@ def _launch(
     launcher = replace(make_launcher(spec, place.engine, options, ready), after_fault=on_fit_nodes)
     repeats = AdaptiveRepeats(plan, store, options.search_paths, options.criteria)
     planned = {*plan.runs}
-    stopped, again = 0, [run for run in missing if run not in planned]
+    stopped, again, expected = 0, [run for run in missing if run not in planned], [*missing]
     with interruptible(), bar(len(missing)) as shown_bar:
-        shown = RunProgress(missing, estimate, shown_bar)
+        shown = RunProgress(expected, estimate, shown_bar)
         for ended in campaign.launch_all(
-            _rounds(repeats.rounds([*again, *store.missing(plan.runs)]), between),
+            _rounds(repeats.rounds([*again, *store.missing(plan.runs)], expected), between),
             store,
             plan.adapters,
             launcher,

@@ -75,12 +75,13 @@ class AdaptiveRepeats:
                 measurements.append(measuring.measure(self._store.folder(run), self._places, cache).measurement)
         return summaries(data_rules.check_measurements(measurements))
 
-    def rounds(self, missing: list[Run]) -> Iterator[Run]:
-        """The *missing* runs, and then those of further rounds, as long as others disturb what is made."""
+    def rounds(self, missing: list[Run], expected: list[Run]) -> Iterator[Run]:
+        """The *missing* runs, and then those of further rounds, which *expected* gets, as long as others disturb."""
         yield from missing
         before: list[Run] = []
         while (again := self.next_round()) and again != before:  # others may hold them
             note(say("run.quiet_round", runs=len(again), repeat=again[0].repeat + 1))
+            expected += (run for run in again if run not in expected)
             yield from again
             before = again
 

@@ -100,8 +100,8 @@ def bar(total: float, *, worth_it: bool = True) -> Iterator[ShowDone | None]:
 class RunProgress:
     """Run k of n, time left, last throughput. `tick` comes while a run goes on, `ended` after it."""
 
-    def __init__(self, runs: Sequence[Run], estimate: "Estimate", show: ShowDone | None = None) -> None:
-        self._runs, self._estimate, self._show = list(runs), estimate, show
+    def __init__(self, runs: list[Run], estimate: "Estimate", show: ShowDone | None = None) -> None:
+        self._runs, self._estimate, self._show = runs, estimate, show
         self._done, self._last = 0, ""
         self._shown: Run | None = None
         self.spared: list[Run] = []
@@ -122,8 +122,7 @@ class RunProgress:
             self._show(self._done + part, where + self._left(elapsed_s) + self._last, of=len(self._runs))
         elif run != self._shown:
             self._shown = run
-            place, runs = self._done + 1, len(self._runs)
-            note(say("run.started", place=place, runs=runs, label=label(run), left=self._left(0)))
+            note(say("run.started", place=self._done + 1, runs=len(self._runs), label=label(run), left=self._left(0)))
 
     def ended(self, run: Run, seconds: float | None, measurement: Measurement) -> None:
         if seconds is not None:
