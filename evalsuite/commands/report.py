@@ -20,7 +20,7 @@ from evalsuite.commands.printing.terminal import ROOMY, line, note, table
 from evalsuite.core import files, findings, paths
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import LANGUAGES
-from evalsuite.core.model import Case, Evaluation, Finding
+from evalsuite.core.model import Case, Evaluation, Finding, by_key
 from evalsuite.finished import finished, manifest
 from evalsuite.logs import catalogue
 from evalsuite.logs.catalogue import Places
@@ -41,7 +41,7 @@ from evalsuite.runs import equivalence, merged
 from evalsuite.runs.store import Store
 
 _OWN = re.compile(r"\.|(?:report|summary|manifest|tables)\b")  # how names begin in a report, whole or not
-MOST_EDITS = 5  # changed run folders that are named
+MOST_EDITS = 5  # sentences about changed run folders
 MOST_ROWS = 40  # of the board with all its scales; of a larger one so many sheets have the scale that compares most
 
 
@@ -261,11 +261,13 @@ def _note_edits(book: Book) -> None:
     edits: tuple[type[Finding], ...] = (findings.ChangedSinceRun, findings.UnreadableRun, findings.RunTakenAway)
     edits += (findings.RoundsMissing, findings.RivalTakenAway, findings.JournalBroken)
     edits += (findings.OwnCriteria, findings.EvaluatedBefore)
-    edited = [finding for finding in book.findings if isinstance(finding, edits)]
-    for finding in edited[:MOST_EDITS]:
-        note(say("report.edited", where=finding.where, finding=i18n.finding(finding)))
-    if len(edited) > MOST_EDITS:
-        note(say("report.more_edited", n=len(edited) - MOST_EDITS))
+    edited = [each for each in book.findings if isinstance(each, edits)]
+    said = by_key((i18n.finding(each), where) for each in edited for where in (each.where, *each.also))
+    for sentence, (first, *others) in [*said.items()][:MOST_EDITS]:
+        more = say("parse.more", n=len(others)) if others else ""
+        note(say("report.edited", where=f"{first}{more}", finding=sentence))
+    if left := sum(map(len, [*said.values()][MOST_EDITS:])):
+        note(say("report.more_edited", n=left))
 
 
 def _plain(text: Rendered) -> str:

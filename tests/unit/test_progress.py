@@ -72,11 +72,12 @@ def test_edited_and_spoilt_run_folders_are_named_on_the_terminal(tmp_path, capsy
     log, case = folders[0].path / "log.n0.txt", folders[1].path / "case.json"
     log.write_bytes(log.read_bytes().replace(b"0.5", b"0.4"))
     case.write_text("{")
+    (folders[2].path / "log.n0.txt").write_bytes(b"0.4")
 
     report(tmp_path)
     english = capsys.readouterr().err
     report(tmp_path, "--lang", "zh")
 
-    assert f"check {CASE.id}/r0: changed since the run ended: log.n0.txt" in english
+    assert f"check {CASE.id}/r0 and 1 more: changed since the run ended: log.n0.txt" in english
     assert f"check {CASE.id}/r1: " in english and "r2" not in english
-    assert f"请检查 {CASE.id}/r0：" in capsys.readouterr().err
+    assert f"请检查 {CASE.id}/r0" in capsys.readouterr().err
