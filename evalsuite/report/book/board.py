@@ -472,7 +472,8 @@ def _finding(book: Book, sheets: Sequence[BoardSheet], words: Words) -> tuple[Re
     if busy and len(busy) >= BUSY_FROM * len(left):
         others = [each.others for run in left for each in run.findings if isinstance(each, BusyMachine)]
         taken = {"share": numbers.least_and_most(others, numbers.percent)} if others else {}
-        said = words("board.busy" if others else "board.slowed", **_of(len(busy), len(left)), **taken)
+        counted = _of(sum(run.disturbed for run in book.measurements), len(book.measurements))  # those set aside too
+        said = words("board.busy" if others else "board.slowed", **counted, **taken)
         told = [table.sentence for table in tested if table.answer.known == "ahead"]
         still = words.sentences(told[:2]) if told else words("board.busy_nothing")
         again = f"evalsuite compare {f'--profile {book.profile}' if book.profile else '--spec FILE'}"  # it adds rounds
