@@ -66,7 +66,8 @@ def _estimate_memory(arguments: argparse.Namespace) -> int:
         columns = [(say(f"memory.{name}"), "right") for name in ("stage", *found[0], "sum")]
         values = ((*stage.values(), math.fsum(stage.values())) for stage in found)
         body = [(str(n), *(f"{each / memory.GIB:.1f}" for each in row)) for n, row in enumerate(values)]
-        table(say("memory.title", model=arguments.memory, layout=_layout(job), devices=job.devices), columns, body)
+        laid = " · ".join(filter(None, (_layout(job), arguments.scales)))
+        table(say("memory.title", model=arguments.memory, layout=laid, devices=job.devices), columns, body)
         print(say("memory.off", **span, **off))
         if job.model.routed:
             print(say("memory.routed"))

@@ -104,7 +104,7 @@ def test_an_axis_that_was_asked_for_is_kept_and_refused():
     refused = plan(asked, adapters, LAPTOP)
 
     assert [case.options for case in kept.cases] == [(("colour", "blue"),)]
-    assert "has no axis colour" in refused.skips[0].reason
+    assert "has no option colour" in refused.skips[0].reason
 
 
 def test_more_processes_than_cores_are_flagged_and_two_nodes_refused_by_the_local_engine():

@@ -93,7 +93,8 @@ def test_what_cannot_fit_is_refused_with_a_layout_that_does(capsys):
     assert code == 2
     assert "at least" in said.err and f"recompute {better.recompute}" in said.err
     assert memory.peak(better) < 80 * GIB and better.batch * better.of("FSDP") == 16
-    assert plan(capsys, *given, "--option", "memory=200")[0] == 0
+    code, said = plan(capsys, *given, "--option", "memory=200", "--scales", "1x8,2x8")
+    assert code == 0 and "1x8,2x8" in said.out
     code, said = plan(capsys, *given, "--json")
     assert code == 0 and json.loads(said.out)["peak_bytes"] == round(memory.peak(job()))
 

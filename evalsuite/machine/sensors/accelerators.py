@@ -23,12 +23,8 @@ CONTRACT = author_modules.Contract(
     option="--sensors", name="SENSOR", example="SENSOR = MySensor", page="docs/adding-a-framework.md"
 )
 KINDS: Mapping[str, Any] = {  # of what its methods give
-    "facts": tuple[Gpu, ...],
-    "reading": tuple[GpuReading, ...],
-    "visible": tuple[Gpu, ...],
-    "processes": tuple[DeviceProcess, ...] | None,
-    "versions": Mapping[str, str | None],
-    "close": object,
+    **{"facts": tuple[Gpu, ...], "reading": tuple[GpuReading, ...], "visible": tuple[Gpu, ...], "close": object},
+    **{"processes": tuple[DeviceProcess, ...] | None, "versions": Mapping[str, str | None]},
 }
 
 
