@@ -106,7 +106,7 @@ def _print(proof: ProvenModel) -> None:
 
 
 def _row(pair: WorkloadPair) -> list[str]:
-    causes = ", ".join(i18n.report_word("values.cause", difference.cause) for difference in pair.differences)
+    causes = ", ".join(i18n.report_word("values.fact", difference.cause) for difference in pair.differences)
     verdict = ": ".join(filter(None, (say(f"statuses.{pair.verdict}"), causes)))
     distances = (*[*pair.losses, *[None] * 3][:3], pair.gradient_norm, pair.float32)
     return [f"{pair.first} – {pair.second}", verdict, *map(_distance, distances)]
@@ -118,7 +118,7 @@ def _distance(value: float | None) -> str:
 
 def _difference_sentence(pair: WorkloadPair, difference: WorkloadDifference) -> str:
     values = {"first": pair.first, "second": pair.second, "ours": difference.ours, "theirs": difference.theirs}
-    what = i18n.report_word("values.cause", difference.cause)
+    what = i18n.report_word("values.fact", difference.cause)
     if difference.relative is None or difference.limit is None:
         return say("equivalence.unlike", **values, what=what, where=f" {difference.where}" if difference.where else "")
     limits = {"relative": _distance(difference.relative), "limit": f"{difference.limit:.0e}"}

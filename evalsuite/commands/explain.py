@@ -1,4 +1,4 @@
-"""`evalsuite explain`: the question that a finding answers, what it costs, its limits, and what a reader can do."""
+"""`evalsuite explain`: a word or sign of a page; of a finding its question, cost and limits, and what to do."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.messages import PLACE
 from evalsuite.core.model import CONSEQUENCES, Finding
+from evalsuite.report.sections.glossary import glossary
 from evalsuite.report.text.findings import cost, limits
 from evalsuite.report.text.numbers import NARROW_SPACE
 from evalsuite.report.text.words import Words, read
@@ -17,11 +18,11 @@ LEFT_OUT = "…"  # where a finding has its numbers and names
 
 
 def run(arguments: argparse.Namespace) -> int:
-    codes = _chosen(arguments.codes) if arguments.codes else findings.codes()
-    words = read((i18n.language(),))
+    codes, words = findings.codes(), read((i18n.language(),))
     if arguments.codes:
-        for place, code in enumerate(codes):
-            _show(code, words, "\n" * (place > 0))
+        for place, said in enumerate(dict.fromkeys(_chosen(arguments.codes, words))):
+            print("\n" * (place > 0), end="")
+            _show(said, words) if said in codes else print(said)
         return Exit.DONE
     for question in CONSEQUENCES:
         print(f"{question}. {_in_words(f'questions.{question}.title', words)}")
@@ -30,18 +31,24 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _chosen(names: Sequence[str]) -> tuple[str, ...]:
-    for name in names:
-        if not findings.called(name):
+def _chosen(names: Sequence[str], words: Words) -> Iterator[str]:
+    """Codes, and what other words and signs mean: with blanks and without quotation marks they are one."""
+    titles = {table[f"rules.{code}.title"]: code for code in findings.codes() for table in read().tables.values()}
+    apart = all(findings.called(name) or name in titles or glossary.meant(name, words) for name in names)
+    for name in names if apart else [" ".join(names)]:
+        if codes := findings.called(titles.get(name, name)):
+            yield from codes
+        elif term := glossary.meant(name, words):
+            yield f"{term[i18n.language()]}: {term[f'definition_{i18n.language()}']}"
+        else:
             near = did_you_mean(name, (*findings.codes(), *findings.RULES), cutoff=0.5)
             raise EvalsuiteError.of("commands.rule", name=name, near=near)
-    return tuple(dict.fromkeys(code for name in names for code in findings.called(name)))
 
 
-def _show(code: str, words: Words, above: str) -> None:
+def _show(code: str, words: Words) -> None:
     rules = findings.of_code(code)
     question = f"questions.{rules[0].question}"
-    print(f"{above}{code}: {_in_words(f'rules.{code}.title', words)}")
+    print(f"{code}: {_in_words(f'rules.{code}.title', words)}")
     rows = [
         ("question", f"{rules[0].question}. {_in_words(f'{question}.title', words)}"),
         *(("costs", each) for each in dict.fromkeys(cost(rule, words).plain(words.languages[0]) for rule in rules)),

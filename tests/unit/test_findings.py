@@ -228,6 +228,10 @@ def test_explain_says_what_a_finding_costs_its_limits_and_what_to_do(capsys):
     said = capsys.readouterr().out
     assert "D10: 窗口内速度不均" in said and "D10: uneven speed over the window" in said
     assert "1.3: of 288 recorded runs" in said and "What to do     Synchronise before a step is printed" in said
+    asked = ["○"], ["not", "decided"], ["未能判定"], ["clocks and printed figures differ"], ["busy_machine", "§"]
+    assert [cli.main(["explain", *each]) for each in asked] == [Exit.DONE] * 5
+    out = capsys.readouterr().out
+    assert all(said in out for said in ["question 6", "not decided: Too few", "clock_disagrees:", "§"])
 
 
 def test_explain_without_a_code_lists_them_all_by_question(capsys):

@@ -16,7 +16,7 @@ from evalsuite.core.findings import (
     ThinSamples,
 )
 from evalsuite.report.book.book import Book
-from evalsuite.report.sections.quality.broken_rules import broken_rules, place
+from evalsuite.report.sections.quality.quality import broken_rules, place
 from evalsuite.report.text import names, words
 from evalsuite.results.rules import data_rules
 from tests import sources

@@ -62,7 +62,7 @@ def test_a_sentence_without_its_value_a_value_without_a_place_and_an_unknown_lan
         (SPOKEN.listed(["PyTorch", "MXNet"]), "PyTorch、MXNet", "PyTorch, MXNet"),
         (
             SPOKEN.sentences([SPOKEN("headlines.all_valid", runs=2), SPOKEN("convergence.see_target")]),
-            *("2/2 次运行有效。虚线为目标。", "2 of 2 runs valid. The dashed line is the target."),
+            *("2 次运行全部有效。虚线为目标。", "2 of 2 runs valid. The dashed line is the target."),
         ),
         (SPOKEN.duration(4071), "1 小时 07 分 51 秒", "1 h 07 min 51 s"),
     ],
@@ -136,7 +136,7 @@ def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_o
 
     assert of_cards["throughput_per_device"] == "单卡吞吐率"
     assert of_processes["throughput_per_device"] == "单进程吞吐率"
-    assert of_cards["partial"] == "样本不足"
+    assert of_cards["partial"] == "样本不足 · ◐"
 
 
 @pytest.mark.parametrize(("language", "others"), sources.cases("report_words.toml")["not_plain"])

@@ -16,7 +16,7 @@ from evalsuite.core.model import Case, Protocol, Summary, Trained, by_key
 from evalsuite.report.book import answers, why_not_comparable
 from evalsuite.report.book.book import Book, warnings
 from evalsuite.report.book.changes import changes
-from evalsuite.report.book.tally import tally
+from evalsuite.report.book.tally import tally, unseen
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
 from evalsuite.report.text.words import ALIKE, Rendered, Words
@@ -28,6 +28,7 @@ from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import looks
 from evalsuite.results.judge.breaks import Ladder
+from evalsuite.results.measure.convergence import FEWEST_SEEDS, IN_SEQUENCES
 from evalsuite.results.measure.summary import FULL_REPEATS
 
 NOTHING = "—"
@@ -209,6 +210,7 @@ class _Maker:
     def __init__(self, book: Book, words: Words) -> None:
         self.book, self.words = book, words
         self.trained = [*dict.fromkeys(row.trained for row in book.valid if row.origin not in PUBLISHED)]
+        self.watched = not all(unseen(run) for row in book.valid for run in row.measurements)
         self.first: object = None  # where the first of alike sheets stands
         self.losses = {ladder.last.case.id: ladder for ladder in book.ladders}
         machines = {str(run.environment.hardware) for run in book.measurements if run.environment}
@@ -288,7 +290,11 @@ class _Maker:
             if gap.candidate in asked and gap.candidate not in of:
                 name = self._name(gap.candidate, answer.scope)
                 rows.append(BoardRow(name=name, framework=gap.candidate.framework, why=self._absent(gap, answer)))
-        beside = [*filter(None, (answers.reason_beside(answer, self.words), answers.caution(answer, self.words)))]
+        open_ = [self.words("board.losses_open", n=numbers.count(FEWEST_SEEDS))] * _losses_open(answer)
+        beside = [
+            *filter(None, (answers.reason_beside(answer, self.words), answers.caution(answer, self.words))),
+            *open_,
+        ]
         return BoardTable(
             answer=answer,
             setting=options.apart([self._setting(answer.setting, settings), *self._machine(every)], self.words),
@@ -397,6 +403,7 @@ class _Maker:
         if summary.disturbed or (ladder and ladder.scales[0].disturbed):
             return None
         said = [self._lost(ladder)] if ladder else [self._busy(summary)]
+        said += [words("board.unwatched_row")] * (self.watched and any(map(unseen, summary.measurements)))
         if base and summary.speedup and summary.speedup.value < 1:
             said.append(words("board.slower", scale=names.scale(base)))
         return words.clauses(told) if (told := [each for each in said if each]) else None
@@ -410,11 +417,11 @@ class _Maker:
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
         if max(share, 1 - ladder.left) < LOST_FROM:
             return None
-        case, part = ladder.last.case, numbers.percent(share)
+        case, points = ladder.last.case, numbers.percent(share).text.rstrip("%")
         card = None if self.book.huge else names.anchor("why", f"{case.model} {case.framework}")
         lost, what = numbers.percent(1 - ladder.left).to(card), f"why.key_{key if key in DRAWN else 'rest'}"
-        of = "cause_of_parts" if share < LOST_FROM else "cause" if lost.text == part.text else "cause_part"
-        return self.words.pick(f"board.{of}", {"lost": lost, "share": part, "what_text": self.words(what)})
+        of = "cause_of_parts" if share < LOST_FROM else "cause" if lost.text == f"{points}%" else "cause_part"
+        return self.words.pick(f"board.{of}", {"lost": lost, "points": points, "what_text": self.words(what)})
 
     def _marks(self, summary: Summary, unlike: set[str]) -> Iterable[Rendered]:
         words = self.words
@@ -439,6 +446,13 @@ class _Maker:
             for row in rows
             if row.efficiency and base and row.base == base.case  # what is its own base has no other to lose against
         )
+
+
+def _losses_open(answer: Answer) -> bool:
+    """Whether language models are ordered of which too few runs print a loss for one to be held against another."""
+    rows = [each.summary.measurements for each in answer.ranked if each.summary.unit in IN_SEQUENCES]
+    courses = [sum(bool(run.course) for run in runs if run.counts) for runs in rows]
+    return len(rows) > 1 and any(0 < n < FEWEST_SEEDS for n in courses)
 
 
 def _order(work: Conditions) -> tuple[object, ...]:
@@ -574,14 +588,14 @@ def _chips(
     if total["runs_sampled"]:
         busy, counted = total["runs_disturbed"], _of(total["runs_disturbed"], total["runs_sampled"])
         yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
-    clocked, unseen = [row for row in rows if row.grounds not in OTHERS], total["runs_made"] - total["runs_sampled"]
-    if unseen and any(row.origin == "measured" for row in rows):
-        yield Chip(text=words("board.unwatched", **_of(unseen, total["runs_made"])), good=False)
-    if clocked and any(sum(bool(row.summary) for row in table.rows) > 1 for table in tables):
-        known = book.evaluation
-        proven = sum(has_receipt(row, known.commands, known.receipts) for row in clocked)
-        key = "board.same" if proven == len(clocked) else "board.same_some" if proven else "board.same_none"
-        yield Chip(text=words.pick(key, _of(proven, len(clocked))), good=proven == len(clocked))
+    unwatched = total["runs_made"] - total["runs_sampled"]
+    if unwatched and any(row.origin == "measured" for row in rows):
+        yield Chip(text=words("board.unwatched", **_of(unwatched, total["runs_made"])), good=False)
+    orders = (table.answer.ranked for table in tables if len(table.answer.ranked) > 1)
+    if ranked := {of.summary.case.id: of.summary for each in orders for of in each if of.summary.grounds not in OTHERS}:
+        proven = sum(has_receipt(row, book.evaluation.commands, book.evaluation.receipts) for row in ranked.values())
+        key = "board.same" if proven == len(ranked) else "board.same_some" if proven else "board.same_none"
+        yield Chip(text=words.pick(key, _of(proven, len(ranked))), good=proven == len(ranked))
     if shared := sum(shares_cores(row.case) for row in rows):
         yield Chip(text=words("board.shared", **_of(shared, len(rows))), good=False)
     if book.evaluation.recorded_elsewhere:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.options import value_of
+from evalsuite.report.text.options import apart, value_of
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.fairness import CLOCKS, FACT, GROUNDS, Obstacle
 
@@ -42,7 +42,7 @@ def _cause(obstacle: Obstacle, words: Words) -> Rendered:
     if f"rules.{code}.title" not in words:
         return words.same(cause)
     title = words(f"rules.{code}.title")
-    return words("unlike.of_fact", title_text=title, name_text=words(f"values.fact.{fact}")) if fact else title
+    return words("models.option", name_text=title, value=words(f"values.fact.{fact}")) if fact else title
 
 
 def _side(key: str, value: str | None, words: Words) -> str | Rendered:
@@ -95,4 +95,4 @@ def briefly(obstacles: Iterable[Obstacle], words: Words) -> Rendered:
     ranks = {key: place for place, key in enumerate(BY_NAME)}
     first = sorted(obstacles, key=lambda each: ranks.get(each.key, len(ranks)))
     more = [words("words.and_more", n=numbers.count(len(first) - 2))] if len(first) > 2 else []
-    return words.listed([*(brief(each, words) for each in first[:2]), *more])
+    return apart([*(brief(each, words) for each in first[:2]), *more], words, {"zh": "；", "en": ", "})

@@ -67,12 +67,6 @@ def _if_measured(function: Callable[[Summary], Any]) -> Callable[[Book, Any], An
     return lambda book, summary: function(summary) if isinstance(summary, Summary) else None
 
 
-def _latency(book: Book, thing: Any) -> latency.Latency | None:
-    if isinstance(thing, Measurement):
-        return latency.of_run(thing)
-    return latency.of_case(thing) if isinstance(thing, Summary) else None
-
-
 def _codes(_: Book, summary: Row) -> list[str]:
     return sorted({finding.code for each in (summary, *summary.measurements) for finding in each.findings})
 
@@ -148,7 +142,9 @@ FUNCTIONS: Mapping[str, Callable[[Book, Any], Any]] = {
     "ids_of_others": lambda book, thing: [case.id for case in thing.others],
     "ids_of_members": lambda book, thing: [summary.case.id for summary in thing.members],
     "ids_of_pair": lambda book, pair: [pair.first.case.id, pair.second.case.id],
-    "latency": _latency,
+    "latency": lambda _, of: (
+        latency.of_run(of) if isinstance(of, Measurement) else _if_measured(latency.of_case)(_, of)
+    ),
     "layout": lambda book, row: layout_of(row),
     "n": lambda book, thing: getattr(thing, "n", 0),
     "options": lambda book, thing: ";".join(f"{name}={value}" for name, value in case_of(thing).options),

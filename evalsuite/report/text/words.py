@@ -35,7 +35,7 @@ TOGETHER = re.compile(r"\b(n) ([=≥]) ")  # "n = 5" stays on one line
 
 
 # What Chinese calls a device, `{单卡}` in a sentence; the values are for reports whose devices are processes on a CPU.
-ON_CPU = {"单卡批大小": "每进程批大小", "单卡": "单进程", "卡": "进程", "显存": "内存"}
+ON_CPU = {"单卡批大小": "每进程批大小", "单卡": "单进程", "卡": "进程", "设备": "进程", "显存": "内存"}
 TERM = re.compile(rf"\{{({'|'.join(ON_CPU)})\}}")
 
 

@@ -35,7 +35,9 @@ class Ladder:
         for key, steps in groupby(pairwise(self.scales), key=lambda step: stage(*step)):
             sides = [point.efficiency.value for step in steps for point in step if point.efficiency]
             stages.append((key, sides[0] - sides[-1]))
-        return _by_phases(self) or stages
+        parts = _by_phases(self) or stages
+        grown = sum(max(share, 0.0) for _, share in parts)  # more than is lost, where another part became shorter
+        return [(key, share * min(1.0, (1 - self.left) / grown)) for key, share in parts] if grown else parts
 
 
 def ladders(summaries: Iterable[Summary], threshold: float) -> tuple[Ladder, ...]:

@@ -1,22 +1,26 @@
 """Data quality: counts, findings grouped by what they say, failed and excluded runs, skips."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 
-from evalsuite.core.model import by_key
+from evalsuite.core import findings
+from evalsuite.core.model import Finding, by_key
 from evalsuite.report.book import states
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.tally import tally, unseen
 from evalsuite.report.sections.common.section import Section, Subject, parts
-from evalsuite.report.sections.quality.broken_rules import broken_rules, place
 from evalsuite.report.text import names, numbers
 from evalsuite.report.text.words import Text, Words
+from evalsuite.results.rules import data_rules
 
 PARTS = ("counts", "findings", "failures", "attempts", "skips")
 OF_MADE_HERE = ("runs_made", "runs_sampled", "runs_disturbed")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
 OF_PLAN = ("runs_planned", "runs_gone")  # known by its journal alone
 COUNTED = (*OF_CASES, "runs_planned", "runs_made", "runs_gone", "runs_valid", "runs_sampled", "runs_disturbed")
+SEVERITIES = ("exclude", "flag", "note")
+Breach = tuple[Finding, tuple[str, str | None] | None]  # its place, and the anchor of its receipt
 
 
 def sections(subject: Subject) -> Iterable[Section]:
@@ -62,3 +66,34 @@ def found(book: Book, words: Words) -> Text | None:
     broken = [rule for rule in broken_rules(book) if rule.worst.severity != "note"]
     places = numbers.count(sum(len(rule.breaches) for rule in broken))
     return words("quality.found", n=numbers.count(len(broken)), places=places) if broken else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokenRule:
+    breaches: tuple[Breach, ...]
+
+    @property
+    def worst(self) -> Finding:
+        return self.breaches[0][0]
+
+    @cached_property
+    def alike(self) -> bool:
+        return len({tuple(findings.values(finding).values()) for finding, _ in self.breaches}) == 1
+
+
+def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
+    breaches: dict[str, list[Breach]] = {}
+    for finding in book.findings:
+        where = place(book, finding.where) if finding.where else None
+        breaches.setdefault(finding.name, []).append((finding, where))
+    for same in breaches.values():
+        same.sort(key=lambda breach: (-data_rules.beyond(breach[0]), breach[0].where))
+    rules = [BrokenRule(breaches=tuple(same)) for same in breaches.values()]
+    rules.sort(key=lambda rule: (-len(rule.breaches), rule.worst.name))
+    return tuple(sorted(rules, key=lambda rule: SEVERITIES.index(rule.worst.severity)))
+
+
+def place(book: Book, where: str) -> tuple[str, str | None]:
+    ids = (where, where.rpartition("/r")[0], where.partition("/r")[0])
+    case = next((book.planned_of[each] for each in ids if each in book.planned_of), None)
+    return names.visible(where), names.case_anchor(case) if case else None

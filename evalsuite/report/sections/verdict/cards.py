@@ -41,12 +41,9 @@ def cards(book: Book, words: Words) -> tuple[Card, ...]:
 def not_here(cards: Sequence[Card], words: Words) -> Rendered | None:
     by_reason = by_key((card.verdict.notes, card) for card in cards if not card.applies)
     parts = [
-        words(
-            "models.option",
-            name_text=words.listed(called(card.verdict, words) for card in members),
-            value=members[0].reason or words("option_values.none"),
-        )
-        for members in by_reason.values()
+        words("models.option", name_text=words.listed(called(card.verdict, words) for card in of), value=of[0].reason)
+        for of in by_reason.values()
+        if of[0].reason
     ]
     return words.sentences(parts) if parts else None
 
@@ -75,16 +72,14 @@ def _card(verdict: Verdict, words: Words) -> Card:
 
 
 def _cells(verdict: Verdict, form: Form) -> Sequence[Mapping[str, Any]]:
-    measured = [cell for cell in verdict.cells if cell.measured]
-    if verdict.holds or len(verdict.cells) < 2 or not measured:
+    if verdict.holds or len(verdict.cells) < 2 or not any(cell.measured for cell in verdict.cells):
         return ()
     return [
         {
             "cell": cell,
             "name": dotted(names.framework(cell.framework), names.model(cell.model), names.precision(cell.precision)),
-            "value": form(cell.measured.value).to(names.case_anchor(cell.case) if cell.case else None)
-            if cell.measured
-            else None,
+            "value": cell.measured
+            and form(cell.measured.value).to(names.case_anchor(cell.case) if cell.case else None),
         }
         for cell in verdict.cells
     ]
