@@ -64,9 +64,7 @@ class AuthorNote(WrittenFinding):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link:
-    zh: Text
-    en: Text
+class Link(BothLanguages):
     url: Url
 
 

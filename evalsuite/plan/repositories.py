@@ -22,6 +22,7 @@ ADDRESS = re.compile(r"(https?|ssh|git)://[\w.@:\[\]-]+(/[\w.+~-]+){2,}/?(\.git)
 EXAMPLE = "evalsuite's own data/repositories.toml"
 
 
+Name = Annotated[str, Constraint("folder_name", NAME.fullmatch)]
 # below its folder, and no option of git's
 Place = Annotated[str, Constraint("inside", lambda place: PLACE.fullmatch(place) and ".." not in place.split("/"))]
 
@@ -33,11 +34,6 @@ class _RepositoryTable:
     licence: Word  # as the repository states it
     paths: tuple[Place, ...] = ()  # checked-out folders; () = all
     submodules: tuple[Place, ...] = ()  # those that the script needs
-
-
-@dataclass(frozen=True, kw_only=True)
-class _RepositoryFile:
-    repositories: Mapping[Annotated[str, Constraint("folder_name", NAME.fullmatch)], _RepositoryTable]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,5 +77,5 @@ def named(name: str, repositories: Mapping[str, Repository]) -> Repository:
 
 @functools.cache  # asked for each case of a plan
 def _read(file: Path) -> tuple[Repository, ...]:
-    tables = decode.decode(_RepositoryFile, {"repositories": decode.read_toml(file, EXAMPLE)}, file, strict=True)
-    return tuple(Repository(name=name, **vars(table)) for name, table in tables.repositories.items())
+    tables = decode.decode(dict[Name, _RepositoryTable], decode.read_toml(file, EXAMPLE), file, strict=True)
+    return tuple(Repository(name=name, **vars(table)) for name, table in tables.items())

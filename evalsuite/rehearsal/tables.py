@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core import decode, paths
+from evalsuite.core.author_document import BothLanguages
 from evalsuite.core.decode import From, Many, Mistake, Word, at_least, between
 from evalsuite.core.errors import EvalsuiteError, did_you_mean, look_up
 from evalsuite.core.messages import Message
@@ -32,17 +33,11 @@ EXAMPLE = "evalsuite's own data/rehearsal/tensorflow.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reason:
-    zh: str
-    en: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Rehearsal:
     """How one recipe is rehearsed. Fields not given are as in the recipe."""
 
-    impossible: Reason | None = None  # why it cannot be rehearsed
-    untried: Reason | None = None  # why not yet, or with one rank alone
+    impossible: BothLanguages | None = None  # why it cannot be rehearsed
+    untried: BothLanguages | None = None  # why not yet, or with one rank alone
     device: Literal["cpu", "gpu", "npu"] = "gpu"  # whose command line
     scales: Many[Annotated[Any, From(str, scale)]] = ((1, 1),)
     batch: Annotated[int, at_least(1)] = 2
@@ -86,12 +81,7 @@ def read(file: Path) -> dict[str, Rehearsal]:
             of, _, other = str(table.pop("like")).rpartition("/")
             there = decode.read_toml(file.with_name(f"{of}.toml"), EXAMPLE) if of else tables
             tables[name] = {**look_up("plan.rehearsal_recipe", there, other), "untried": None, **table}
-    return dict(decode.decode(_File, {"recipes": tables}, file, strict=True).recipes)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _File:
-    recipes: Mapping[str, Rehearsal]
+    return decode.decode(dict[str, Rehearsal], tables, file, strict=True)
 
 
 def chosen(names: Iterable[str], adapters: Mapping[str, Adapter]) -> dict[tuple[str, str], Rehearsal]:
