@@ -20,9 +20,7 @@ _shared: tuple[Callable[[Any], Any], Sequence[Any]]  # forked processes read it:
 
 
 def usable_cores() -> list[int]:
-    if hasattr(os, "sched_getaffinity"):
-        return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))
+    return sorted(os.sched_getaffinity(0))
 
 
 def shared(

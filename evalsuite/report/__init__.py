@@ -1,7 +1,5 @@
 """The report of an evaluation: `report.html`, `summary.json`, tidy tables as CSV.
-
-The same evaluation gives the same bytes: rows are ordered, nothing asks the time, random choices have fixed seeds.
-"""
+The same evaluation gives the same bytes: rows are ordered, nothing asks the time, random choices have fixed seeds."""
 
 import contextlib
 import importlib
@@ -66,9 +64,7 @@ def build(
     evaluation: Evaluation, out: Path, languages: Sequence[str] = LANGUAGES, book: "Book | None" = None
 ) -> list[Path]:
     """Writes page, `summary.json`, tables and a manifest into *out* and returns the files but the last.
-
-    *book*: that of *evaluation*.
-    """
+    *book*: that of *evaluation*."""
     from evalsuite.core import processes
     from evalsuite.core.files import sha256, write_atomically
     from evalsuite.finished import manifest

@@ -278,6 +278,15 @@ def test_a_number_of_parameters_is_read_where_it_is_one_whole_number(text, expec
     assert facts.spoken(options.head(file), stated=False).get("parameters") == expected
 
 
+def test_of_lines_that_differ_in_numbers_alone_two_are_kept_and_are_one_by_their_words():
+    head = b"\n".join(b"Epoch %d: batch of %d images on 0x7fab%d" % (n % 9, 10 + n, n % 7) for n in range(20))
+    run = measured(CASE, (*facts.statements(head), *facts.statements(b"mixed precision")))
+
+    said = {words: len(lines) for words, lines in facts.statements_of(run).items()}
+    assert said == {"epoch batch images": 2, "mixed precision": 1}
+    assert "statement" not in facts.of_measurement(run)
+
+
 def test_an_object_on_a_command_line_is_no_word_for_a_fact():
     given = ["--optimizer", '{"class_path": "torch.optim.AdamW", "init_args": {"lr": 0.001}}', "--packing", "[1]"]
 

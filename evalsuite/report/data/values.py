@@ -1,7 +1,5 @@
 """The values of `summary.json` and of the tables: at a path in what they describe, or of a function here.
-
-`data/schema/summary.toml` and `tables.toml` have the paths.
-"""
+`data/schema/summary.toml` and `tables.toml` have the paths."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -34,9 +32,7 @@ def value_at(book: Book, thing: Any, path: str, asked: dict[Any, Any] | None = N
 
 def _at(value: Any, names: tuple[str | int, ...]) -> Any:
     """Down *names* in *value*: throughput, window, steps; None where a part is None, or the case has no value.
-
-    Raises AttributeError for a field of the schema that nothing gives.
-    """
+    Raises AttributeError for a field of the schema that nothing gives."""
     for name in names:
         if value is None:
             return None

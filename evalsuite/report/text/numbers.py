@@ -1,7 +1,5 @@
 """Numbers as they are printed, alike in every language (docs/numbers.md#printed-numbers).
-
-A `Number` is made once from the raw value. Rounding is half-even on the exact binary value and happens only here.
-"""
+A `Number` is made once from the raw value. Rounding is half-even on the exact binary value and happens only here."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -53,9 +51,7 @@ Form = Callable[[float], Number]
 
 def throughput(value: float) -> Number:
     """Items per second in a table: two decimals, none from 100,000 on, below 1 three significant digits.
-
-    A range of one percent is seen at any rate. `logs/formatting.rate` writes the same about a log.
-    """
+    A range of one percent is seen at any rate. `logs/formatting.rate` writes the same about a log."""
     if 0 < value < FINE_BELOW:
         return significant(value, 3)
     return _number(value, 0 if abs(value) >= WHOLE_FROM else 2)
@@ -154,9 +150,7 @@ def memory(value_bytes: float) -> Number:
 
 def quantity(value: float, unit: str) -> Number:
     """A sensor's reading: % with one decimal, amounts moved with three significant digits, others with four.
-
-    Bytes are in decimal multiples, as links and disks are sold.
-    """
+    Bytes are in decimal multiples, as links and disks are sold."""
     if unit == "%":
         return _number(value, 1, "%")
     if unit.startswith("bytes"):

@@ -63,6 +63,7 @@ _BESIDE = re.compile(
 _WEIGHTS = re.compile(r"(\d+(?:\.\d+)?)([mb])(?![a-z0-9])")
 _NAMED = re.compile(r"--(?:base[_-]?|pretrained[_-]?)?model(?:[_-]name)?(?:[_-]or[_-]path|[_-]path|[_-]id)?$")
 ALIKE = 8  # lines
+_DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9}  # 11.7M weights
 NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 
@@ -213,7 +214,8 @@ def said_precision(text: str) -> str | None:
 
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:
-    return _of_measurement(run.run.case, run.facts, run.environment and str(run.environment), run.framework_version)
+    stated = tuple(fact for fact in run.facts if fact.key != STATEMENT)
+    return _of_measurement(run.run.case, stated, run.environment and str(run.environment), run.framework_version)
 
 
 @functools.lru_cache(maxsize=20_000)  # the runs of a case mostly say the same
@@ -340,14 +342,20 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
 
 
 def statements(head: bytes) -> Iterator[Fact]:
-    """The lines that speak of work, machine or choice, whatever they mean: `data_rules` asks who else prints them."""
-    stated, around = (_pattern(rules().words[name]) for name in ("stated", "around"))
-    for line in _sentences(head).split("\n"):
-        if len(line) <= LONGEST_STATEMENT and stated.search(line) and not around.search(line):
+    """The lines that speak of work, machine or choice, of those that differ in numbers alone two: more say no more."""
+    stated, around, alike = *(_pattern(rules().words[name]) for name in ("stated", "around")), Counter[str]()
+    for line in (line for line in _sentences(head).split("\n") if len(line) <= LONGEST_STATEMENT):
+        if alike[of := line.translate(_DIGITS)] < 2 and stated.search(line) and not around.search(line):
+            alike[of] += 1
             yield Fact(key=STATEMENT, value=line.strip(), source="log")
 
 
-def shape(statement: str) -> str:
+def statements_of(run: Measurement) -> dict[str, list[str]]:  # its statements, by their words
+    return by_key((_shape(fact.value.translate(_DIGITS)), fact.value) for fact in run.facts if fact.key == STATEMENT)
+
+
+@functools.lru_cache(maxsize=10_000)  # runs of one script print the same lines with other numbers
+def _shape(statement: str) -> str:
     """Its words, without numbers, dates, paths and what stands in quotes."""
     return " ".join(re.findall(r"[a-z]{3,}", _pattern("{passing}").sub(" ", statement.lower())))
 

@@ -163,20 +163,19 @@ def _parts(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
 def _scaled(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Figures of a table that are those of another case in one proportion, one after the other: which of the two was
     made of the other, nothing tells."""
-    told = [(run.run.case, place, run.value) for place, run in enumerate(runs) if run.origin not in OWN_LOGS]
-    alike = by_key((case.model, (case.id, (place, v))) for case, place, v in told if v)
+    told = ((run.run.case, (place, run.value)) for place, run in enumerate(runs) if run.origin not in OWN_LOGS)
     findings, rule = dict[int, Finding](), rules.ScaledFigures
-    pairs = (pair for each in alike.values() for pair in combinations(by_key(each).items(), 2))
-    for (case, own), (other, theirs) in pairs:
-        values, others = ([value for _, value in each] for each in (own, theirs))
-        if len(values) != len(others) or min(len({*values}), len({*others})) < max(rule.fewest, len(values)):
-            continue
+    each = ((case, [*zip(*of, strict=True)]) for case, of in by_key(pair for pair in told if pair[1][1]).items())
+    fine = ((case, of) for case, of in each if len({*of[1]}) >= max(rule.fewest, len(of[1])))
+    alike = by_key(((case.model, len(of[1])), (case.id, of)) for case, of in fine)
+    pairs = (pair for same in alike.values() for pair in combinations(same, 2))
+    for (case, (own, values)), (other, (theirs, others)) in pairs:
         ratios, scatter = [a / b for a, b in zip(values, others, strict=True)], max(values) / min(values) - 1
         digits = (10.0 ** int(Decimal(repr(each)).as_tuple().exponent) / each for each in (*values, *others))
         if max(ratios) / min(ratios) - 1 <= rule.within * scatter and max(digits) <= rule.within * scatter:
             ratio, n = statistics.median(ratios), len(ratios)
-            findings |= {place: rule(other=other, ratio=ratio, runs=n) for place, _ in own}
-            findings |= {place: rule(other=case, ratio=1 / ratio, runs=n) for place, _ in theirs}
+            findings |= {place: rule(other=other, ratio=ratio, runs=n) for place in own}
+            findings |= {place: rule(other=case, ratio=1 / ratio, runs=n) for place in theirs}
     return findings
 
 

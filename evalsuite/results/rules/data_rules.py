@@ -24,7 +24,7 @@ _RUN = re.compile(r"(.+)/r\d+")
 
 def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
     runs = copies.by_stamps([*measurements])
-    told = [by_key((facts.shape(f.value), f.value) for f in run.facts if f.key == facts.STATEMENT) for run in runs]
+    told = [facts.statements_of(run) for run in runs]
     beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs), *_said_alone(runs, told)])
     return machine.with_causes([_checked(run, told[place], beside.get(place, ())) for place, run in enumerate(runs)])
 

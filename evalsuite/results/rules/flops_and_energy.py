@@ -270,6 +270,7 @@ def _only(stated: tuple[Fact, ...] | None) -> Fact | None:
     return stated[0] if stated and len(stated) == 1 else None
 
 
+@functools.cache
 def _has(name: str, word: str) -> bool:
     return re.search(rf"\b{re.escape(word)}\b", name, re.IGNORECASE) is not None
 

@@ -16,7 +16,7 @@ from evalsuite.logs.clocks import LATE
 from evalsuite.results.measure import facts, units
 from evalsuite.results.rules import flops_and_energy
 
-Told = Mapping[str, Sequence[str]]  # lines of a log's head that speak of work, by `facts.shape`
+Told = Mapping[str, Sequence[str]]  # lines of a log's head that speak of work, by `facts.statements_of`
 WORK = ("input_size", "layers", "hidden_size", "experts", "trained_part", "recomputation", "vocab_size")
 SCATTER = 0.01  # which a speed-up may be beyond the interval of the runs
 COUNTED = (1 / 3, 0.5, 1.0, 4 / 3, 2.0)  # forward alone, a multiplication with its addition as one, what is done again

@@ -238,9 +238,7 @@ def _shown(text: str) -> str:
 
 def rerun_command(cases: Sequence[Case], *, repeats: int | str, participants: Sequence[str] = ()) -> tuple[str, ...]:
     """`python -m evalsuite compare …` for *cases*, which differ in framework, recipe and scale alone.
-
-    *participants*: their titles in a spec, which the reader has to name.
-    """
+    *participants*: their titles in a spec, which the reader has to name."""
     case = cases[0]
     batch, base = case.series_batch, min(case.total_devices for case in cases)
     if participants:
@@ -274,9 +272,7 @@ def participant_titles(ran: Iterable[RunCommand]) -> tuple[str, ...]:
 
 def shell(command: RunCommand | None, case: Case, run_id: str, cores: float | None) -> str | None:
     """What was run for *case*, to be run again on a machine with so many *cores* per node; None if nothing was.
-
-    Its results go to another folder than that of the run *run_id*, which is closed.
-    """
+    Its results go to another folder than that of the run *run_id*, which is closed."""
     given = (command.argv or command.command) if command else ()
     if command is None or not given:
         return None
