@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalsuite import report
-from evalsuite.commands import certificate, checks
+from evalsuite.commands import checks
 from evalsuite.commands.options import DEFAULT_RUNS, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -85,7 +85,7 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     others = () if (out / manifest.NAME).exists() or not out.is_dir() else out.iterdir()
     if foreign := of_runs or min((path.name for path in others if not _OWN.match(path.name)), default=""):
         raise EvalsuiteError.of("commands.out_holds", path=arguments.out, name=foreign)
-    certificate.check(arguments.certificate, arguments.out)
+    checks.check_place(arguments.certificate, arguments.out)
     files.try_place(arguments.out, folder=True)
     for file in filter(None, (arguments.junit, arguments.certificate)):
         files.try_place(file)
@@ -216,7 +216,7 @@ def write(store: Store, arguments: argparse.Namespace, *, only: Sequence[Case] |
     checks.tell(checks.of_criteria(book, spoken, language), arguments)
     if arguments.certificate:
         asked = arguments.criteria or criteria.DEFAULT
-        certificate.write(arguments.certificate, book, asked, arguments.out / finished.SUMMARY)
+        checks.certify(arguments.certificate, book, asked, arguments.out / finished.SUMMARY)
     for path in written:
         size = path.stat().st_size
         note(say("report.written", path=path, size=f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"))
