@@ -177,7 +177,7 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         assert any("(FP16); NGC TensorFlow 29,172 (" in each for each in passed)
     if name == "cpu-quick":
         assert "55.0% lost within a node, slower than 1×1; loss not printed" in dict(told)["TensorFlow"]
-        assert "A test at the 5% level takes at most 5 runs of each, of 20 + 100 steps" in shown.beside.plain("en")
+        assert "A test at the 5% level takes at most 5 runs each, of 20 + 100 steps" in shown.beside.plain("en")
     if name == "recorded":
         counts = re.search(r"loss falls in (\d+) of (\d+) cases, .*? in (\d+), .*? in (\d+), .*? in (\d+)", chips)
         assert sum(map(int, counts.groups())) == 2 * int(counts[2])  # they add up
