@@ -47,7 +47,7 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
     "text": _type(lambda given: given or None, "no_value"),
     "path": _type(lambda given: Path(given) if given else None, "no_value"),
     "whole": _type(decode.whole, "whole_number"),
-    "number": _type(lambda text: None if text.startswith("-") else decode.number(text), "a_number"),
+    "number": _type(lambda text: None if re.search("[-eE]", text) else decode.number(text), "a_number"),
     "hz": _type(lambda text: hz if (hz := decode.number(text)) and 0 < hz <= 100 else None, "no_hz"),
     "share": _type(_share, "a_share"),
     "count": _type(lambda text: decode.whole(text) or None, "no_count"),
@@ -57,15 +57,19 @@ TYPES: Mapping[str, Callable[[str], Any]] = {
 }
 
 
+def _say_twice(option: str, value: str) -> None:
+    from evalsuite.commands.printing.terminal import note  # slow, and rarely needed
+
+    note(Message("commands.given_twice", option=option, value=value))
+
+
 class Once(argparse.Action):
     """The last of several counts, as wrappers expect, and not without a word."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any) -> None:
         if getattr(self, "given", None) is namespace:
-            from evalsuite.commands.printing.terminal import note  # slow, and rarely needed
-
             value = " ".join(map(str, values)) if isinstance(values, list) else str(values)
-            note(Message("commands.given_twice", option=self.option_strings[0], value=value))
+            _say_twice(self.option_strings[0], value)
         self.given = namespace  # one parser may be asked again
         setattr(namespace, self.dest, values)
 
@@ -119,6 +123,8 @@ def refuse_misplaced(parser: argparse.ArgumentParser, parsed: argparse.Namespace
         if isinstance(action, argparse._SubParsersAction):
             return refuse_misplaced(action.choices[value], parsed, command)
         names = action.option_strings or [str(action.metavar)]
+        if isinstance(value, list) and "--set" not in names:  # where contradictions are refused
+            setattr(parsed, action.dest, value := _each_once(action, names[0], value))
         given |= {str(value), *(f"{each} {value}" for each in names)}
         given |= {*names} if value not in (action.default, None, []) else set()
     for relation in ("needs", "without"):
@@ -128,6 +134,20 @@ def refuse_misplaced(parser: argparse.ArgumentParser, parsed: argparse.Namespace
             if said and bool(others) == (relation == "without"):
                 told = {"option": min(said), "others": ", ".join(sorted(others)) or listed}
                 parser.error(worded(Message(f"commands.option_{relation}", **told)))
+
+
+def _each_once(action: argparse.Action, option: str, given: list[Any]) -> list[Any]:
+    """*given*, of places or of NAME=VALUE, with each place once and of each name the last, which is said."""
+    named = "=" in str(action.metavar)
+    places = action.type == TYPES["path"] or not action.option_strings
+    if not named and (not places or action.nargs in (2, argparse.REMAINDER)):
+        return given
+    split = [each if isinstance(each, tuple) else str(each).partition("=") for each in given]
+    keys = [parts[0] if named else os.path.realpath(each) for parts, each in zip(split, given, strict=True)]
+    for at, key in enumerate(keys):
+        if key in keys[:at]:
+            _say_twice(f"{option} {key}" if named else option, split[at][-1] if named else str(given[at]))
+    return [*dict(zip(keys, given, strict=True)).values()]
 
 
 def _add(parser: "argparse._ActionsContainer", arguments: list[Any], shared: dict[str, Any]) -> None:

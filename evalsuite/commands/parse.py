@@ -59,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     read = [dialects[row["dialect"]] for row in rows if row["dialect"] in dialects]
     known = {"scope": all(each.knows_scope for each in read), "steps_per_report": not any(x.per_epoch for x in read)}
+    known["shape"] = len(read) == len(rows)  # it tells lines of no known dialect apart
     for name in (name for name in known if read and known[name] and arguments.said[name]):
         terminal.note(say("parse.says_itself", name=name))
     if arguments.json:

@@ -162,7 +162,7 @@ def print_table(request: Request) -> None:
         print(sentence)
     left = missing_runs(plan, place.store, options.search_paths)
     if not left:
-        why = next((i18n.worded(skip.reason) for skip in plan.skips), "")
+        why = next((i18n.worded(skip.reason) for skip in plan.skips), "[[exclude]]")
         print(say("plan.nothing_left", runs=runs) if runs else say("plan.nothing_can", why=why))
         return
     for sentence in prices.sentences(plan, place, options, left):

@@ -234,7 +234,8 @@ def _next_step(shown: Board, evaluation: Evaluation, store: Store, arguments: ar
         typed = getattr(arguments, "typed", ())
         again = shlex.join(["evalsuite", *typed]) if [*typed[:1]] == ["compare"] else shown.again
         return say("report.next_again", out=out, command=again)
-    runs = shlex.join(word for root in store.roots for word in ("--runs", os.path.relpath(root)))
+    packed = dict(zip(store.roots, arguments.runs if isinstance(arguments.runs, list) else (), strict=False))
+    runs = shlex.join(word for root in store.roots for word in ("--runs", os.path.relpath(packed.get(root, root))))
     return say("report.next_read", out=out, command=f"evalsuite audit {out} {runs}")
 
 

@@ -184,10 +184,7 @@ def _print(state: EvaluationState) -> None:
 
 def _facts(state: EvaluationState) -> dict[str, object]:
     return {
-        "runs": len(state.runs),
-        "done": state.done,
-        "failed": len(state.failures),
-        "made_again": state.made_again,
+        **{"runs": len(state.runs), "done": state.done, "failed": len(state.failures), "made_again": state.made_again},
         "estimated_seconds": state.estimated_s,
         "running": [{"run": run.run.id, "seconds": run.begun_s, "waits_for": run.waits_for} for run in state.running],
         "failures": [

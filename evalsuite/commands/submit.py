@@ -122,6 +122,9 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
         raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
     cases = every_case(request.plan)
     devices = max(case.devices_per_node for case in cases)
+    if both := [name for name, of in SYNONYMS.items() if {name, of} <= {*dict(arguments.ask)}]:
+        named = {"option": f"--ask {both[0]}", "others": f"--ask {SYNONYMS[both[0]]}"}
+        raise EvalsuiteError.of("commands.option_without", **named)
     asked = {SYNONYMS.get(name, name): value for name, value in arguments.ask}
     known = {name: asked.pop(name, None) for name in ("account", "partition", "time", "gres", "constraint")}
     for name in asked:

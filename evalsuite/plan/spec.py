@@ -180,7 +180,8 @@ def scale(text: str) -> tuple[int, int]:
     match = SCALE.match(text.strip()) if isinstance(text, str) else None
     if not match:
         raise EvalsuiteError.of("plan.scale", text=text)
-    return _at_most(match[1], MOST_NODES, "nodes"), _at_most(match[2], MOST_DEVICES, Message("plan.devices_per_node"))
+    of = Message("plan.devices_per_node")
+    return _at_most(match[1], MOST_NODES, f"nodes (scale {text[:40]})"), _at_most(match[2], MOST_DEVICES, of)
 
 
 def _at_most(digits: str, most: int, what: str) -> int:

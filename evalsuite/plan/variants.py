@@ -254,5 +254,5 @@ def choose_participants(asked: Sequence[Participant], words: Sequence[str]) -> t
     called = [{each.title, each.name, each.framework} for each in asked]
     for word in words:
         if not any(word in names for names in called):
-            raise EvalsuiteError.of("plan.participant_none", name=word, names=[each.called for each in asked])
+            raise EvalsuiteError.of("plan.participant_none", name=word, names=[each.called for each in asked] or "–")
     return tuple(each for each, names in zip(asked, called, strict=True) if not words or names & {*words})

@@ -103,3 +103,5 @@ def test_the_commands_take_all_and_those_that_take_one_refuse_a_second(tmp_path,
     for command in ("plan --frameworks x", "import x", "doctor --hosts a:"):
         assert main([*command.split(), *both]) == Exit.USAGE
         assert f"--runs is given twice: the last, {b}, counts" in capsys.readouterr().err
+    for words, said in (("plan --models x --option a=1 --option a=2", "--option a"), ("parse x.log ./x.log", "LOG")):
+        assert main(words.split()) == Exit.USAGE and f"{said} is given twice: the last" in capsys.readouterr().err

@@ -77,14 +77,8 @@ def facts(adapter: Adapter, recipe: Recipe, device: Device) -> dict[str, Any]:
     levels = (paths.DATA / "verification.json").read_text("utf-8") if recipe.brought_by == paths.ADAPTERS else "{}"
     evidence: Mapping[str, Any] = json.loads(levels).get(f"{adapter.name}/{recipe.name}", {})
     return {
-        "framework": adapter.name,
-        "title": adapter.title,
-        "recipe": recipe.name,
-        "model": recipe.model,
-        "kind": recipe.kind,
-        "spawn": recipe.spawn,
-        "dialect": recipe.dialect,
-        "unit": recipe.unit,
+        **{"framework": adapter.name, "title": adapter.title, "recipe": recipe.name},
+        **{name: getattr(recipe, name) for name in ("model", "kind", "spawn", "dialect", "unit")},
         "device": device,
         "runs": _answer(recipe, case),
         "amp": _answer(recipe, case, recipe.amp, precision="amp"),

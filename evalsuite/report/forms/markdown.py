@@ -129,13 +129,7 @@ def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:
 
     environment = templates.environment([paths.SECTIONS], lambda value: Markup(made.render(value)))
     environment.globals |= {
-        "t": words,
-        "beyond": made.beyond,
-        "names": names,
-        "numbers": numbers,
-        "options": options,
-        "NOTHING": "—",
-        "heads": heads,
+        **dict(t=words, beyond=made.beyond, names=names, numbers=numbers, options=options, NOTHING="—", heads=heads),
         "apart": lambda parts: options.apart(parts, words),
         "row": row,
         "sentences": lambda said: between.join(map(Markup, filter(None, map(made.render, said)))),
