@@ -247,18 +247,6 @@ def _places(file):
             yield place, 16 + length
 
 
-# clicks
-
-
-def _write_hugectr_raw(order):
-    """HugeCTR's format Raw: a row is the label, 13 dense and 26 category numbers, four bytes each."""
-    for split in order.items:
-        with open(order.folder / f"{FOLDERS[split]}_data.bin", "wb") as file:
-            for item in order.of(split):
-                head = struct.pack("<i", item.label) + item.dense.astype("<f4").tobytes()
-                file.write(head + item.categories.astype("<i4").tobytes())
-
-
 FORMATS = {
     "folders": _images(),
     "paddle_lists": _images("_list"),
@@ -277,5 +265,4 @@ FORMATS = {
     "idx": _write_idx,
     "cifar10": _write_cifar,
     "dali_index": _write_dali_index,
-    "hugectr_raw": _write_hugectr_raw,
 }
