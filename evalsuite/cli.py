@@ -159,7 +159,8 @@ class Parser(argparse.ArgumentParser):
     def parse_known(self, words: Sequence[str]) -> argparse.Namespace:
         command, known = self.prog.split()[1], ("--", *self.options())
         self.refuse_gone("options", *(f"{command} {word}" for word in words[:1] if word[:1] != "-"))
-        for word in words[: words.index("--") if "--" in words else None]:
+        own = words[: words.index("--") if "--" in words else None]
+        for word in own:
             option, _, value = word.partition("=")
             if word.startswith("--") and value == "--":  # argparse makes a list of nothing of it
                 self.error(f"argument {option}: {argparse.__dict__['_']('expected one argument')}")
@@ -173,7 +174,7 @@ class Parser(argparse.ArgumentParser):
             if "--set" in known and any(name in facts[kind] for kind in ("fields", "other_names", "facts")):
                 self.error(text, did_you_mean(option, [f"--set {name}=…"], 0))
             self.error(text, did_you_mean(option, known, NEAR) if option.startswith("--") else "")
-        _module("options").refuse_misplaced(self, parsed, command)
+        _module("options").refuse_misplaced(self, parsed, command, {word.partition("=")[0] for word in own})
         return parsed
 
     def refuse_gone(self, kind: str, *names: str) -> None:

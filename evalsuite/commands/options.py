@@ -5,7 +5,7 @@ import argparse
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,18 +115,20 @@ def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
             _add(choice.add_parser(name, help=action["help"], allow_abbrev=False), action["arguments"], shared)
 
 
-def refuse_misplaced(parser: argparse.ArgumentParser, parsed: argparse.Namespace, command: str) -> None:
+def refuse_misplaced(
+    parser: argparse.ArgumentParser, parsed: argparse.Namespace, command: str, typed: Set[str]
+) -> None:
     """What was given and says nothing, because another is not there, or is."""
     given: set[str] = set()
     for action in parser._actions:
         value: Any = getattr(parsed, action.dest, None)
         if isinstance(action, argparse._SubParsersAction):
-            return refuse_misplaced(action.choices[value], parsed, command)
+            return refuse_misplaced(action.choices[value], parsed, command, typed)
         names = action.option_strings or [str(action.metavar)]
         if isinstance(value, list) and "--set" not in names:  # where contradictions are refused
             setattr(parsed, action.dest, value := _each_once(action, names[0], value))
         given |= {str(value), *(f"{each} {value}" for each in names)}
-        given |= {*names} if value not in (action.default, None, []) else set()
+        given |= {*names} if value not in (action.default, None, []) or typed & {*names} else set()
     for relation in ("needs", "without"):
         of_all, own = (paths.read_data("option_relations.toml")[relation].get(each, {}) for each in ("all", command))
         for options, listed in (*of_all.items(), *own.items()):

@@ -122,10 +122,11 @@ def _allocation(arguments: argparse.Namespace, request: Request) -> Allocation:
         raise EvalsuiteError.of("commands.spare_range", value=arguments.nodes_spare)
     cases = every_case(request.plan)
     devices = max(case.devices_per_node for case in cases)
-    if both := [name for name, of in SYNONYMS.items() if {name, of} <= {*dict(arguments.ask)}]:
+    given = [(name.lower(), value) for name, value in arguments.ask]  # as options of sbatch and qsub are
+    if both := [name for name, of in SYNONYMS.items() if {name, of} <= {*dict(given)}]:
         named = {"option": f"--ask {both[0]}", "others": f"--ask {SYNONYMS[both[0]]}"}
         raise EvalsuiteError.of("commands.option_without", **named)
-    asked = {SYNONYMS.get(name, name): value for name, value in arguments.ask}
+    asked = {SYNONYMS.get(name, name): value for name, value in given}
     known = {name: asked.pop(name, None) for name in ("account", "partition", "time", "gres", "constraint")}
     for name in asked:
         if not re.fullmatch(r"[A-Za-z][\w-]*", name):  # it would be an option more

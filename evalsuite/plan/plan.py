@@ -131,7 +131,7 @@ def _asked(
     if both := unfound & as_said:
         raise EvalsuiteError.of("plan.max_start", case=min(both))
     for rules, cases in chosen_from.items():
-        variants.check_rules(rules, cases, spec.stated)
+        variants.check_rules(rules, cases, spec.stated, spec.name)
     return list(planned.values()), unfound
 
 

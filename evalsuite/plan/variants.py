@@ -95,8 +95,8 @@ def rule(table: Mapping[str, object]) -> Rule:
     return Rule(values=tuple((axis, tuple(map(argument, each))) for axis, each in values.items()))
 
 
-def check_rules(rules: Sequence[Rule], cases: Sequence[Case], stated: Sequence[str]) -> None:
-    """Raises EvalsuiteError for a value that no case has, nor *stated*: it is misspelt."""
+def check_rules(rules: Sequence[Rule], cases: Sequence[Case], stated: Sequence[str], spec: str) -> None:
+    """Raises EvalsuiteError for a value that no case of *spec* has, nor *stated*: it is misspelt."""
     for rule in rules:
         for axis, values in rule.values:
             there = sorted({AXES[axis](case) for case in cases})
@@ -104,9 +104,7 @@ def check_rules(rules: Sequence[Rule], cases: Sequence[Case], stated: Sequence[s
                 if not any(fnmatchcase(text, value) for text in (*there, *stated)):
                     raise EvalsuiteError.of(
                         "plan.selection_none",
-                        axis=axis,
-                        name=value,
-                        names=there,
+                        **{"spec": spec, "axis": axis, "name": value, "names": there},
                         near=did_you_mean(value, there, cutoff=0.5),
                     )
 
