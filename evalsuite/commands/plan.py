@@ -262,9 +262,7 @@ def _facts(request: Request, *, with_commands: bool) -> dict[str, object]:
             facts["command"] = list(redaction.redact_words(_command_line(request, case).engine))
         cases.append(facts)
     return {
-        "profile": plan.spec.name,
-        "repeats": plan.spec.repeats,
-        "most_repeats": plan.spec.most_repeats,
+        **{"profile": plan.spec.name, "repeats": plan.spec.repeats, "most_repeats": plan.spec.most_repeats},
         "estimated_seconds": estimate.total(left),
         "device_hours": sum(case.total_devices * seconds for case, seconds in estimate.priced(left)) / 3600,
         "cases": cases,

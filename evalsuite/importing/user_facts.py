@@ -166,6 +166,8 @@ def stated(pairs: Iterable[tuple[str, str]], who: Path | str = USER) -> Facts:
     try:
         said = merge_facts(*((str(who), {name: value}) for name, value in pairs))
         check_facts(said)
+        if secret := redaction.find_secret(said):  # also in what is no part of a name, and is published
+            raise ValueError(Message("importing.fact_secret", place=secret))
     except ValueError as error:
         raise EvalsuiteError.of("importing.stated", who=who, error=error) from error
     return said

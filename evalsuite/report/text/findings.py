@@ -12,15 +12,9 @@ from evalsuite.report.text.words import Phrase, Text, Words, read, read_rules
 ENGLISH = "en"
 LEVEL = dict.fromkeys(("evaluated_before", "repeats_added", "run_made_again"), "level")  # each divides it
 FORMS: Mapping[str, Form] = {
-    "share": numbers.percent,
-    "limit": numbers.limit,
-    "change": numbers.change,
-    "rate": numbers.throughput,
-    "factor": numbers.plain,
+    **dict(share=numbers.percent, limit=numbers.limit, change=numbers.change, rate=numbers.throughput),
+    **dict(factor=numbers.plain, bytes=numbers.memory, score=numbers.plain, points=numbers.points),
     "seconds": lambda value: numbers.quantity(value, "s"),
-    "bytes": numbers.memory,
-    "score": numbers.plain,
-    "points": numbers.points,
     "count": lambda value: numbers.count(round(value)),
 }
 MEASURES: Mapping[str, Form] = {
