@@ -4,11 +4,13 @@ form."""
 
 import base64
 import hashlib
+import html
 import io
 import itertools
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,13 +24,17 @@ from evalsuite.finished.finished import PAGE, SUMMARY
 from evalsuite.report import forms
 from evalsuite.report.book import identity
 from evalsuite.report.data import tables
+from evalsuite.report.text import numbers
 
 BEFORE, SHOWN = 20, 60  # letters of a line: before its first difference, and in all
-NUMBER = re.compile(r"\d+\.\d+")  # of the Markdown: the page has it, too
+TAGS = re.compile(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>")
+PARTS = re.compile(r"[\n|;,:·(){}\[\]!*，；：。（）、]|\. ")  # of a text
+WORD, PICTURE = re.compile(r"\w+|[✓✗⚠○●—<>%]"), re.compile(r"(?m)^(?:!\[|.*report\.html).*")
 BROWSER = re.compile(rb"/(?:Creator|Producer) \(.*\)")  # of a PDF
 NAMES = (*(manifest.NAME, manifest.SIGNATURE, PAGE, SUMMARY, "tables/*.csv"), *(forms.DRAWN, *forms.FILES.values()))
 SEALED = (PAGE, forms.DRAWN, *(forms.FILES[name] for name in ("single", "md", "xlsx")))  # show the seal
 TEXTS = frozenset({".html", ".json", ".csv", ".md", ".txt", ".svg", ".xml", ".log", ".toml", ".rels"})  # in an archive
+FIGURES = (("lead", numbers.gain), ("false_exclusion", numbers.chance))  # of an answer: the page has them
 ARCHIVES, BINARY = frozenset({".zip", ".xlsx"}), frozenset({".pdf", ".parquet"})
 MOST_BYTES = 1 << 28  # of one file, unpacked; a report of 10,000 runs has a fifth of that
 UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, zlib.error)
@@ -67,7 +73,11 @@ def mistakes(
             yield Contradicts.of("site.not_ours", path=path, error=Message("report.not_as_written", name=SUMMARY))
     known = {file for name in NAMES for file in folder.glob(name)}
     page = read_bytes(folder / PAGE, most=MOST_BYTES).decode("utf-8", "replace") if is_file(folder / PAGE) else ""
-    printed = {*NUMBER.findall(page)}
+    printed, whole = _parts(page), f" {_words(html.unescape(TAGS.sub(' ', page)))} "
+    ahead = (each for each in cast("Sequence[Any]", summary["answers"]) if each["outcome"] == "ahead")
+    leads = [way(each[name]).text for each in ahead for name, way in FIGURES if each[name] is not None]
+    if any(f" {_words(text)} " not in whole for text in leads):
+        yield Contradicts.of("site.not_ours", path=folder / PAGE, error=Message("report.not_as_written", name=SUMMARY))
     for file in files:
         try:
             if file not in known or (file.suffix == ".csv" and file.stem not in tables.COLUMNS):
@@ -77,7 +87,8 @@ def mistakes(
                 shown = shown or seal[: identity.SHOWN_DIGITS] in text
                 if other := _mistake(name, text, summary):
                     yield EvalsuiteError.of("site.not_ours", path=file, error=other)
-                if file.suffix == ".md" and not {*NUMBER.findall(text)} <= printed:
+                said = _parts(PICTURE.sub("", text)) if file.suffix == ".md" else Counter[str]()
+                if any(whole.count(f" {part} ") < n for part, n in (said - printed).items()):
                     error = Message("report.not_as_written", name=PAGE)
                     yield Contradicts.of("site.not_ours", path=file, error=error)
                 if told := look(file, name, text):
@@ -86,6 +97,16 @@ def mistakes(
                 yield Contradicts.of("site.not_ours", path=file, error=Message("site.other_seal", seal=seal))
         except EvalsuiteError as error:
             yield error
+
+
+def _parts(text: str) -> Counter[str]:
+    """Of a page or its Markdown, which has no more of each, but for its picture and where the whole report is."""
+    parts = PARTS.split(html.unescape(TAGS.sub("\n", text.replace("\\", ""))))
+    return Counter(filter(None, map(_words, parts)))
+
+
+def _words(text: str) -> str:
+    return " ".join(WORD.findall(text))
 
 
 def _mistake(name: str, text: str, summary: Mapping[str, Any]) -> Message | None:

@@ -89,6 +89,7 @@ class EqualRepeats(Finding, code="D04", question=5):
     first: Name
     repeats: Count
     limit: Limit = 1e-5
+    digit: Limit = 2e-3  # of a rate: rounded more coarsely, repeats are equal by chance
 
 
 class ShortWindow(Finding, code="D07", question=8, noted=True):
@@ -708,9 +709,11 @@ class BelowTarget(Finding, code="D24", question=9):
     difference: Points
 
 
-class OtherHosts(Finding, code="machine_drifts", question=6, noted=True):
-    hosts: Name
-    others: Name  # of all others of its campaign, model and scale
+class UnevenMachine(Finding, code="machine_drifts", question=6, noted=True):
+    what: Option  # of the machine, in all runs of one case and none of the others of its campaign, model and scale
+    own: Name
+    others: Name
+    limit: Limit = 0.05
 
 
 class SideBySide(Finding, code="busy_machine", question=6):

@@ -3,6 +3,7 @@
 import functools
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -133,11 +134,14 @@ def _read(folder: Path, facts: object) -> Finished:
 
 
 def _contradictions(facts: Mapping[str, Any]) -> Iterator[Mistake]:
-    told, with_value = {"met": "pass", "not_met": "fail"}, set()  # the outcome of each reason
+    outcomes, with_value = {"met": "pass", "not_met": "fail"}, set()  # of each reason
     for place, each in ((n, of) for n, verdict in enumerate(facts["verdicts"]) for of in (verdict, *verdict["cells"])):
-        if each["outcome"] != (wanted := told.get(each["reason"], "undetermined")):
+        if each["outcome"] != (wanted := outcomes.get(each["reason"], "undetermined")):
             yield Mistake(f"verdicts[{place}].outcome", refusal(each["outcome"], shown(wanted)))
     machines = {str(_machine(machine)) for machine in facts["machines"]}
+    told, found = facts["data_quality"].get("findings_by_severity"), Counter(x["severity"] for x in facts["findings"])
+    if told not in (None, found):
+        yield Mistake("data_quality.findings_by_severity", refusal(told, shown(dict(found))))
     for place, summary in enumerate(facts["summaries"]):
         where = f"summaries[{place}]"
         counted = sorted(run["value"] for run in summary["runs"] if run["counts"])

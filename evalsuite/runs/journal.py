@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -133,9 +134,15 @@ class Journal:
 
     @property
     def chained(self) -> bool:
-        lines = self._lines()
-        hashes = [None, *map(_hash, lines)][: len(lines)]
-        return all(line.before == before for line, before in zip(self._read(lines), hashes, strict=True))
+        """Whether each line follows the one before, an attempt has one value, and all that was set aside had ended."""
+        lines, aside = self._lines(), self.root.glob("*/[a-z]*-r[0-9]*-[0-9]*")
+        hashes, rows = [None, *map(_hash, lines)][: len(lines)], self._read(lines)
+        values = {(row.run, row.attempt, row.items_per_s) for row in rows if row.event == "measured"}
+        ended = Counter(row.run for row in rows if row.event == "ended")
+        kept = (run for run in ended if (self.root / run / "outcome.json").exists())
+        held = Counter((*kept, *(f"{of.parent.name}/{of.name.split('-')[1]}" for of in aside)))
+        sound = len({run[:2] for run in values}) == len(values) and all(held[run] <= n for run, n in ended.items())
+        return sound and all(row.before == before for row, before in zip(rows, hashes, strict=True))
 
     def _lines(self) -> list[str]:
         """Without a line that was cut off by a full disk or a power failure."""

@@ -179,9 +179,12 @@ def test_each_form_shows_the_seal_of_the_summary_beside_it(honest, tmp_path, cap
         publishing.publish([report], tmp_path / "site")
 
 
-def test_a_number_of_the_markdown_that_the_page_has_not_is_refused(honest, tmp_path):
+@pytest.mark.parametrize(("was", "now"), [(r"\d+\.\d+", "98765.4"), (r"(?m)^\| \w+ \|", "| Chainer |")])
+def test_what_the_markdown_has_and_the_page_has_not_is_refused(was, now, honest, tmp_path):
     file = (report := honest.copied(tmp_path).report) / "report.en.md"
-    file.write_text(re.sub(r"\d+\.\d+", "98765.4", file.read_text(), count=1))
+    text = file.read_text()
+    file.write_text(re.sub(was, now, text, count=1))
+    assert file.read_text() != text
     reports.sealed(report)
 
     with pytest.raises(EvalsuiteError, match=r"report.en.md: it is not as report.html says"):

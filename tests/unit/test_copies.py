@@ -129,6 +129,13 @@ def test_equal_values_of_a_clock_of_whole_seconds_are_repeats_with_an_interval_a
     assert (found.n, found.items_per_s.low, found.items_per_s.high) == pytest.approx((5, 487.62 * 0.98, 487.62 * 1.02))
 
 
+@pytest.mark.parametrize(("value", "equal"), [(1300.0, 0), (1303.7, 4)])
+def test_rates_of_a_table_that_are_rounded_are_equal_by_chance(value, equal):
+    runs = [run(repeat, origin="cited", value=value) for repeat in range(5)]
+
+    assert len(copies.copies(runs)) == equal
+
+
 @pytest.mark.parametrize(("repeats", "origin", "missing"), sources.cases("copies.toml")["gaps_numbers_repeats"])
 def test_gaps_in_the_numbers_of_repeats_are_named(repeats, origin, missing):
     findings = summary(CASE, [run(repeat, origin=origin) for repeat in repeats]).findings

@@ -8,7 +8,7 @@ import pytest
 
 from evalsuite.core.documents import CampaignPlace
 from evalsuite.core.errors import EvalsuiteError
-from evalsuite.core.findings import EvaluatedBefore
+from evalsuite.core.findings import EvaluatedBefore, RoundsMissing
 from evalsuite.core.model import Attempt, Run
 from evalsuite.launch import campaign
 from evalsuite.logs import catalogue
@@ -57,6 +57,40 @@ def test_a_line_taken_out_or_changed_breaks_the_chain(tmp_path):
         file.write_text(changed)
 
         assert not kept.chained
+
+
+@pytest.mark.parametrize(
+    ("values", "aside", "whole"),
+    [
+        ((9.0,), "r0.interrupted-1", True),
+        ((9.0, 9.0), "", True),
+        ((8.0, 9.0), "", False),
+        ((9.0,), "redone-r0-1", False),
+    ],
+)
+def test_an_attempt_has_one_value_and_what_is_set_aside_had_ended(values, aside, whole, tmp_path):
+    kept = Journal(tmp_path)
+    kept.note(JournalLine(event="ended", run=RUN.id, attempt=1, campaign="a", at=AT, status="completed"))
+    for value in values:
+        kept.note(JournalLine(event="measured", run=RUN.id, attempt=1, campaign="a", at=AT, items_per_s=value))
+    for name in ("r0", aside):
+        (tmp_path / CASE.id / name).mkdir(parents=True, exist_ok=True)
+    (tmp_path / RUN.id / "outcome.json").touch()
+
+    assert kept.chained is whole
+
+
+@pytest.mark.parametrize(("begun", "missing"), [({"a": 1}, [0]), ({"a": 1, "early": 1}, [])])
+def test_a_plan_from_before_the_first_run_with_no_run_is_named(begun, missing):
+    early = replace(CAMPAIGN, id="early", started_at="2026-11-20T08:00:00+08:00")
+    place = CampaignPlace(id="a", plan_sha256=CAMPAIGN.plan_sha256, attempt=1, round=0, order=0)
+    recorded = attempts.Recorded(campaigns=(early, CAMPAIGN), begun=begun)
+
+    found, _ = attempts.findings(
+        recorded, {f"{case.id}/r0": replace(COMMAND, campaign=place) for case in PLAN.cases[:1]}
+    )
+    said = [each.here for of in found.values() for each in of if isinstance(each, RoundsMissing)]
+    assert [here for here in said if here == 0] == missing
 
 
 def test_a_line_that_was_cut_off_is_written_over(tmp_path):

@@ -101,7 +101,19 @@ def test_who_never_ran_on_a_host_of_the_others_is_named(hosts, apart):
     on = [(synthetic.case(of), k, host) for of, at in (("x", "aaa"), ("y", hosts)) for k, host in enumerate(at)]
     runs = [replace(synthetic.measured(case, k, 38.0), hosts=(host,)) for case, k, host in on]
 
-    assert len([*machine.other_hosts(summaries(runs))]) == apart
+    assert len([*machine.uneven(summaries(runs))]) == apart
+
+
+@pytest.mark.parametrize(("theirs", "named"), [((0.12, 0.11, 0.13), 2), ((0.1, 0.12, 0.12), 0), ((0.102,) * 3, 0)])
+def test_a_case_whose_probe_was_never_as_quick_as_that_of_the_others_is_named(theirs, named):
+    on = [
+        (synthetic.case(of), k, s)
+        for of, each in (("x", (0.1, 0.099, 0.101)), ("y", theirs))
+        for k, s in enumerate(each)
+    ]
+    runs = [replace(synthetic.measured(case, k, 38.0), probe_s=probe_s) for case, k, probe_s in on]
+
+    assert [each.what for each in machine.uneven(summaries(runs))] == ["probe"] * named
 
 
 @pytest.mark.parametrize(
@@ -134,6 +146,9 @@ OF_HOST = dict(
 )  # fmt: skip
 
 
+HALF_IDLE = OF_HOST["samples"].tables | {"cpu_percent": {"": [20.0]}, "at_s": {"": [*map(float, range(70))]}}
+
+
 @pytest.mark.parametrize(
     ("record", "changes", "denied"),
     [
@@ -151,6 +166,8 @@ OF_HOST = dict(
         ("said", {"span": (1795140070.0, 1795140090.0)}, ["span"]),
         ("said", {"hosts": ("node7",)}, ["host"]),
         ("said", {"--framework": "jax"}, ["framework"]),
+        ("said", {"--amp_kind": "bfloat16"}, ["amp_kind"]),
+        ("samples", {"header": Header(hz=1.0, cpu_count=2.0), "tables": HALF_IDLE}, ["machine_s"]),
     ],
 )
 def test_what_two_records_of_a_run_say_unlike_takes_it_out(record, changes, denied):
@@ -195,6 +212,8 @@ GIVEN = registry.discover()["pytorch"].recipe("reference-resnet50")
         ({"recipe": UsedRecipe(name=GIVEN.name, facts={"optimiser": "none"})}, (), "optimiser=none"),
         ({"packages": {"torch": "2.15.0"}}, (), "version=2.15.0"),
         ({"workload_sha256": {"a.py": "00"}}, (), "other scripts"),
+        ({"files": {"sitecustomize.py": ""}}, (), "sitecustomize.py"),
+        ({"lock_sha256": "00"}, (), "/env/bin/python3"),
         ({"evalsuite": "0.0.9"}, ("--freeze",), "evalsuite 0.0.9"),
         ({"recipe": UsedRecipe(name="own")}, (), None),
     ],

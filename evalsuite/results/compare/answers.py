@@ -223,7 +223,7 @@ def _telling(answer: Answer) -> tuple[int, int, int]:
 
 
 def setting_of(case: Case, scope: RankingScope) -> Conditions:
-    loaders = (*facts.rules().loaders, facts.rules().read_by_loaders)
+    loaders = (*facts.rules().sets["loaders"], facts.rules().words["read_by_loaders"])
     return Conditions(
         model=case.model,
         device=case.device,

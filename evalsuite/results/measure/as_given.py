@@ -51,7 +51,7 @@ def _beyond(
     wanted = {name: bare(value) for name, value in given.environment.items()}
     wanted |= {"PYTHONPATH": bare(command.environment.get("PYTHONPATH", ""))} if recipe.libraries else {}
     outside = {name: value for host in hosts for name, value in (host.environment_variables or {}).items()}
-    known, unasked = command.environment, (*facts.rules().communication, *facts.rules().ignored)
+    known, unasked = command.environment, (*facts.rules().sets["communication"], *facts.rules().sets["ignored"])
     for name, value in sorted(({n: v for n, v in outside.items() if not n.startswith(unasked)} | {**known}).items()):
         if bare(value) != wanted.get(name):
             yield f"{name}={value}"
@@ -59,6 +59,9 @@ def _beyond(
         pattern = r"[^\n]*".join(map(re.escape, re.split(r"\{\w+\}", text)))
         if not re.fullmatch(pattern, (command.files or {}).get(name, "")):
             yield name
+    yield from sorted({*(command.files or {})} - {*given.files})
+    if command.lock_sha256:  # whose environments lie in one folder
+        yield from (word for word in command.command if re.search(r"^(?!.*/environments/).*/bin/python[\d.]*$", word))
     for key, value in recipe.stated(run.case).items():
         if (said := (command.recipe.facts or {}).get(key, value)) != value:
             yield f"{key}={said}"

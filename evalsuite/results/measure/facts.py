@@ -33,39 +33,14 @@ MEANT = ("command_line", "case")  # beside what a log says itself
 NONE_SET = "none set"
 STATEMENT, LONGEST_STATEMENT = "statement", 300
 MOST = "≤"  # before a value
-PURE = ("pure_fp16", "purefp16", "pure_bf16", "purebf16")
 UNPARTED = ("-1", "0", "1", "no_shard")  # of a parallel layout: that way nothing is split
 APART = {"parameters": 1.5, "vocab_size": 1.2, "classes": 1.2}  # definitions count differently, or pad
-OF_DATA = ("vocab_size", "classes")  # which a participant of ours chooses beside its model
 TEXTS = ("tokens/s", "sequences/s", "sentences/s")  # units of what language models are trained on
 OF_MODEL = {"num_layers": "num_hidden_layers", "hidden_size": "hidden_size", "vocabulary": "vocab_size"}
 NEUTRAL = ("0", "0.0", "-1", "none", "off", "no", "false", "[]")  # with them an option states nothing
-VERSIONS = ("framework_version", "driver_generation")  # one may say more digits than the other
-_PRODUCT = re.compile(r"\b(V100|P100|T4|A100|A800|A30|A40|L40S|H100|H800|H20|H200|B200|GB200|MI\d{3}X?|RTX \d{4})\b")
-# GPU 0: A40 · |   0  Tesla V100-SXM2... · name: A100-PCIE-40GB · CUDA:0 (NVIDIA GeForce RTX 3070, · on NVIDIA H100
-_DEVICE = re.compile(
-    r"(?i)(?:\b(?:GPU|device) ?\(?\d*\)?: |CUDA:\d+ \(|\|  +\d+  |name['\"]?[:=] ?"
-    r"|(?<![/\w])(?=NVIDIA |Tesla |GeForce ))['\"]?(?:[A-Z]\w+ )*" + _PRODUCT.pattern
-)
-# PyTorch version: 1.9.0a0 · torch 1.8.0+cu111 · mxnet==1.9 · framework=jax version=0.10
-_VERSION = re.compile(r"(?im)(?:^|[ ,:(=])(\w+)(?: version ?[:=] ?|==| (?=\d+\.\d+\.\d+\+))v?(\d[\w.+]*)")
-_BACKEND = re.compile(r"(?i)\busing (\w+) backend\b")
-_CREATED = re.compile(
-    r"(?i)\bcreating model:? ['\"]?([\w.-]+)|\bmodel ([\w.-]+) created\b|\bdefinition=(?:\w+\.)*([\w-]+)"
-)
-_SIZE = r"(?:[-_ ]?\d+(?:\.\d+)?[bm]|[-_]?(?:\d+|tiny|small|base|medium|large|xlarge|huge))(?![a-z0-9])"
-_MODEL = re.compile(rf"([a-z]{{3,}}?(?:\d[\d.]*(?=[-_ ]\d))?)({_SIZE})")  # resnet18, bert-large-uncased, llama3_8b
-# a sentence with one of these is advice or not of the training, unless it is one of options
-_BESIDE = re.compile(
-    r"(?!.*(?:namespace\(|\.py\b|^\s*[{\"']))(?=.*\b(?:consider|hint|tip|recommend\w*|advis\w*|should|would|could|try|usage|"
-    r"help|default|if|unless|tokeni[sz]er|vocab(?:\.txt|_file)|evaluat\w*|validat\w*|val|tests?|testing)\b)"
-)
-_WEIGHTS = re.compile(r"(\d+(?:\.\d+)?)([mb])(?![a-z0-9])")
-_NAMED = re.compile(r"--(?:base[_-]?|pretrained[_-]?)?model(?:[_-]name)?(?:[_-]or[_-]path|[_-]path|[_-]id)?$")
 ALIKE = 8  # lines
 _DIGITS = str.maketrans(dict.fromkeys("0123456789", "1"))
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9}  # 11.7M weights
-NOT_CLIPPED = re.compile(r"0*(\.0*)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,18 +81,12 @@ class FactRules:
     fact: tuple[FactRule, ...]
     flag: tuple[Flag, ...]
     words: Mapping[str, str]
+    sets: Mapping[str, tuple[str, ...]]
     named: Mapping[str, tuple[str, ...]]
     says: Mapping[str, Mapping[str, tuple[str, ...]]]
     parts: Mapping[str, tuple[str, ...]]
     usual: Mapping[str, str]
     frameworks: Mapping[str, str]
-    read_by_loaders: str
-    loaders: tuple[str, ...]
-    without_tf32: tuple[str, ...]
-    tf32_variable: str
-    communication: tuple[str, ...]
-    ignored: tuple[str, ...]
-    slowing: str
     options: Mapping[str, str]
     loosely: Mapping[str, str]
     meanings: Mapping[str, tuple[str, ...]]
@@ -210,7 +179,7 @@ def said_precision(text: str) -> str | None:
     """Our word for a precision as a person, a path or a table has it: "fp16" alone does not say pure or AMP."""
     word = re.sub(r"[\s-]+", "_", text.strip().lower())
     known = _precisions().get(word)
-    return known if known is None or word in PURE else rules().loosely.get(known, known)
+    return known if known is None or word.startswith("pure") else rules().loosely.get(known, known)
 
 
 def of_measurement(run: Measurement) -> dict[str, Fact]:
@@ -258,7 +227,7 @@ def disagreements(
     """*named*: by the head of its log; *elsewhere*: of a run that nobody but its user describes."""
     parted = any(fact.key == "parallel_layout" and not re.match(r"dp\d*$", _bare(fact.value)) for fact in facts)
     roomy = any(fact.value[:1] == MOST for fact in named or ())  # of all devices, however the model is parted
-    beside = {*(() if elsewhere else OF_DATA), *(("parameters",) if parted and not roomy else ())}
+    beside = {*(() if elsewhere else ("vocab_size", "classes")), *(("parameters",) if parted and not roomy else ())}
     sizes = [fact for fact in _facts("case", _sizes(case) if case else {}) if fact.key not in beside]
     if case and named is not None:
         said = {fact.key for fact in facts if fact.source in ("stated", "case")}
@@ -342,12 +311,12 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
 
 
 def statements(head: bytes) -> Iterator[Fact]:
-    """The lines that speak of work, machine or choice, of those that differ in numbers alone two: more say no more."""
-    stated, around, alike = *(_pattern(rules().words[name]) for name in ("stated", "around")), Counter[str]()
-    for line in (line for line in _sentences(head).split("\n") if len(line) <= LONGEST_STATEMENT):
-        if alike[of := line.translate(_DIGITS)] < 2 and stated.search(line) and not around.search(line):
-            alike[of] += 1
-            yield Fact(key=STATEMENT, value=line.strip(), source="log")
+    """Its lines, whatever they mean: `data_rules` asks who else prints them. Two of one shape are no total."""
+    around, said = _pattern("{around}"), Counter[str]()
+    for line in _sentences(head).split("\n"):
+        said[of := _shape((told := line.strip()[:LONGEST_STATEMENT]).translate(_DIGITS))] += 1
+        if of and said[of] <= 2 and not around.search(line):
+            yield Fact(key=STATEMENT, value=told, source="log")
 
 
 def statements_of(run: Measurement) -> dict[str, list[str]]:  # its statements, by their words
@@ -357,7 +326,7 @@ def statements_of(run: Measurement) -> dict[str, list[str]]:  # its statements, 
 @functools.lru_cache(maxsize=10_000)  # runs of one script print the same lines with other numbers
 def _shape(statement: str) -> str:
     """Its words, without numbers, dates, paths and what stands in quotes."""
-    return " ".join(re.findall(r"[a-z]{3,}", _pattern("{passing}").sub(" ", statement.lower())))
+    return " ".join(re.findall(r"[a-z]{3,}|[\u4e00-\u9fff]+", _pattern("{passing}").sub(" ", statement.lower())))
 
 
 def numbers(word: str, text: str) -> list[float]:
@@ -376,9 +345,9 @@ def noted(stated: Mapping[str, str]) -> bytes:
     image, _, tag = stated.get("image", "").rpartition("/")[2].partition(":")
     tags = tag.split("-")[1:]
     note = "\nwith ".join(filter(None, (stated.get("note"), stated.get("log_set"), *tags)))
-    cards = rf"(?i)(?<![\w.])(?!(?:19|20)\d\d )(\d+) ?[x×]? ?(?:GPUs|devices|cards|{_PRODUCT.pattern[3:-3]})"
+    cards = rf"(?i)(?<![\w.])(?!(?:19|20)\d\d )(\d+) ?[x×]? ?(?:GPUs|devices|cards|{rules().words['product']})"
     hosts, devices = re.findall(r"(?i)\b(\d+) ?(?:nodes|hosts|machines|servers)\b", note), re.findall(cards, note)
-    products = [f"GPU: {name}" for name in _PRODUCT.findall(note)]
+    products = [f"GPU: {name}" for name in _pattern(r"\b({product})\b").findall(note)]
     note = re.sub(r"(?i)\bbatch (?=\d)", "batch size ", note)
     counts = [f"num_nodes: {n}" for n in hosts] + [f"world size: {n}" for n in devices if not hosts]
     made_for = [f"using {image} backend"] if image in rules().frameworks else []
@@ -391,7 +360,7 @@ def _sentences(head: bytes) -> str:
     alike, kept = Counter[bytes](), list[str]()
     for line in head.splitlines():
         alike[shape := line.translate(None, b"0123456789")] += 1
-        if alike[shape] <= ALIKE and not _BESIDE.match((text := line.decode("utf-8", "replace")).lower()):
+        if alike[shape] <= ALIKE and not _pattern("{beside}").match((text := line.decode("utf-8", "replace")).lower()):
             kept.append(text)
     return "\n".join(kept)
 
@@ -401,7 +370,11 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact], printed: AlsoPrinted
     text = _sentences(head)
     words = options.loosely_printed(text.encode())
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
-    devices = set(map(str.upper, _DEVICE.findall(text)) if stated == "CPU" or _PRODUCT.search(stated) else ())
+    devices = set(
+        map(str.upper, _pattern("{device}").findall(text))
+        if stated == "CPU" or _pattern(r"\b({product})\b").search(stated)
+        else ()
+    )
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
     values = {**(sentences := spoken(head, stated=True)), **_of_words(words)}
     tensor = {"input_size": values.pop("input_tensor", None)}
@@ -410,7 +383,7 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact], printed: AlsoPrinted
     if (whole(values.get("attention_window", "")) or 0) >= (whole(case.option("sequence_length", "")) or 0):
         values.pop("attention_window", None)
     known_as = rules().frameworks
-    told = [*((name, "") for name in _BACKEND.findall(text)), *_VERSION.findall(text)]
+    told = [*((name, "") for name in _pattern("{backend}").findall(text)), *_pattern("{version}").findall(text)]
     versions = {known_as[_bare(name)]: number for name, number in told if _bare(name) in known_as}
     if versions and (framework := known_as.get(_bare(case.framework))):
         said = versions.get(framework)
@@ -444,22 +417,26 @@ def _job(text: bytes) -> Job:
 
 
 def _weights(name: str) -> list[float]:
-    return [float(number) * _TIMES[power] for number, power in _WEIGHTS.findall(name.lower())]
+    return [float(number) * _TIMES[power] for number, power in _pattern("{weights}").findall(name.lower())]
 
 
 def _other_model(case: Case, text: str, words: Sequence[str]) -> str | None:
     """The model that *text* names instead: one that is created, or a size of its family that no line has as its own;
     or one of *words*, options, with other billions of weights."""
-    own, stated = _MODEL.match(case.model.lower()), _weights(case.model)
-    asked = (given for name, _, given in (word.partition("=") for word in words) if _NAMED.match(name))
+    own, stated = _pattern("{model}").match(case.model.lower()), _weights(case.model)
+    asked = (given for name, _, given in (word.partition("=") for word in words) if _pattern("{named}").match(name))
     for given, weights in ((given, _weights(given)) for given in asked if stated):
         if weights and all(max(a, b) > 1.1 * min(a, b) for a in stated for b in weights):
             return given
     if own is None:
         return None
-    named_so = _CREATED.findall(text) if any(word in text for word in ("creating", "created", "definition")) else ()
-    created = [found[0] for each in named_so if (found := _MODEL.match("".join(each)))]
-    family = rf"(?<![\w/.-]){re.escape(own[1])}{_SIZE}(?!/)"
+    named_so = (
+        _pattern("{created}").findall(text)
+        if any(word in text for word in ("creating", "created", "definition"))
+        else ()
+    )
+    created = [found[0] for each in named_so if (found := _pattern("{model}").match("".join(each)))]
+    family = rf"(?<![\w/.-]){re.escape(own[1])}{rules().words['size']}(?!/)"
     alike = [found[0] for found in re.finditer(family, text)] if own[1] in text else []
     sized = [name for name in alike if own[0][-1].isdigit() or not re.fullmatch(r"[a-z]+\d+", name)]  # llama3 is none
     named = [*created, *([] if _bare(own[0]) in map(_bare, alike) else sized)]
@@ -495,7 +472,7 @@ def _contradict(a: Fact, b: Fact) -> bool:
         return 0 < low * APART[a.key] < high
     if a.key in ("device_model", "data") and (_bare(a.value) in _bare(b.value) or _bare(b.value) in _bare(a.value)):
         return False
-    if a.key in VERSIONS:
+    if a.key in ("framework_version", "driver_generation"):  # one may say more digits
         return not (a.value.startswith(b.value) or b.value.startswith(a.value))
     if a.key == "host_kind":
         return "virtual machine" in words and "bare metal" in words
@@ -575,7 +552,7 @@ def _in_our_words(flag: Flag, given: str) -> str | None:
         return said_precision(given)  # `--dtype float16` is AMP in one script, and pure in the other
     if flag.key == "parameters":
         return given.replace(",", "")
-    if flag.key == "clipping" and NOT_CLIPPED.fullmatch(given):
+    if flag.key == "clipping" and re.fullmatch(r"0*(\.0*)?", given):
         return "none"
     return _optimiser(given) if flag.key == "optimiser" else given.lower() if flag.key == "data" else given
 
@@ -600,14 +577,15 @@ def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> di
         "cuda": _each(host.cuda_driver for host in hosts) if device == "gpu" else "",
         "tf32": "off" if all(map(_has_no_tf32, hosts)) else "",
         "hosts": str(len(hosts)),
+        "system": _each(host.kernel and f"{host.kernel}, {host.memory_total_bytes} B" for host in hosts),
         **_switches([host.environment_variables for host in hosts]),
     }
 
 
 def _has_no_tf32(host: HostEnvironment) -> bool:
     names = [gpu.name or "" for gpu in host.gpus or ()]
-    old = bool(names) and all(any(part in name for part in rules().without_tf32) for name in names)
-    return old or (host.environment_variables or {}).get(rules().tf32_variable) == "0"
+    old = bool(names) and all(any(part in name for part in rules().sets["without_tf32"]) for name in names)
+    return old or (host.environment_variables or {}).get(rules().words["tf32_variable"]) == "0"
 
 
 def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
@@ -617,10 +595,10 @@ def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
     switches: dict[str, dict[str, None]] = {"communication": {}, "kernel_switches": {}}
     for variables in recorded:
         for name, value in sorted((variables or {}).items()):
-            if not name.startswith(settings.ignored):
-                key = "communication" if name.startswith(settings.communication) else "kernel_switches"
+            if not name.startswith(settings.sets["ignored"]):
+                key = "communication" if name.startswith(settings.sets["communication"]) else "kernel_switches"
                 switches[key][f"{name}={value}"] = None
-    slowing = [each for of in switches.values() for each in of if re.search(settings.slowing, each)]
+    slowing = [each for of in switches.values() for each in of if re.search(settings.words["slowing"], each)]
     return {
         **({"watched": " ".join(slowing)} if slowing else {}),
         **{key: " ".join(values) or NONE_SET for key, values in switches.items()},
@@ -666,6 +644,6 @@ def _known(named: Mapping[str, str]) -> dict[str, str]:
     parts_of = {"zero_stage": "ZeRO", **layout.table()["parts"]}
     if parts := {parts_of[name]: value for name, value in named.items() if name in parts_of}:
         values.setdefault("parallel_layout", _layout(parts))
-    if values.get("data") in rules().loaders:
-        values = {"loader": values["data"], **values, "data": rules().read_by_loaders}
+    if values.get("data") in rules().sets["loaders"]:
+        values = {"loader": values["data"], **values, "data": rules().words["read_by_loaders"]}
     return values

@@ -145,7 +145,7 @@ def of_hosts(
         | {"round": command.campaign and command.campaign.round, "data": (command.recipe.facts or {}).get("data")},
         "case": vars(case)
         | {"repeat": run.repeat, "devices": case.total_devices, "global_batch": case.global_batch}
-        | {"steps": case.protocol.total_steps, **dict(case.options)}
+        | {"steps": case.protocol.total_steps, "amp_kind": {"fp32": "none"}.get(case.precision), **dict(case.options)}
         | {"cores": (case.cores_per_device,) * case.devices_per_node if case.cores_per_device else None},
         "argv": _launched(command.argv) if command.evalsuite == __version__ else {},
         "log": log,
@@ -154,6 +154,10 @@ def of_hosts(
         header, tables = (known.header, known.tables) if (known := samples.get(host)) else (Header(hz=2.0), {})
         rows = {name: [value for value in of.get("", ()) if value is not None] for name, of in tables.items()}
         most = {name.rpartition(".")[2]: max(rows.get(name, ()), default=None) for name in MOST}
+        if (shares := rows.get("cpu_percent")) and header.cpu_count:
+            most["machine_s"] = (
+                sum(shares) / len(shares) / 100 * header.cpu_count * (rows["at_s"][-1] - rows["at_s"][0])
+            )
         taken = 1 - agent.samples_missed / max(1, agent.samples + agent.samples_missed)
         read = {"due": round(agent.duration_s * header.hz * taken), **({"samples": None} if outcome.trimmed else {})}
         ended = {"ended_s": None if agent.timed_out else agent.duration_s}

@@ -128,6 +128,10 @@ def _plans(recorded: Recorded, commands: Commands, lost: Iterable[Case]) -> Iter
     measured = {run.partition("/")[0] for run in commands}
     here = by_key((run.rpartition("/r")[0], run) for run in {*commands, *(each.run for each in recorded.attempts)})
     gone = {(case.model, case.scale): case.id for case in lost}
+    first = min((start.started_at for start in recorded.campaigns if start.id in ran), default="")
+    for start in (each for each in recorded.campaigns if each.started_at < first and not recorded.begun.get(each.id)):
+        planned = (case.id for case in start.plan.cases if case.id in measured)
+        yield from (rules.RoundsMissing(planned=start.plan.repeats, here=0, where=case) for case in planned)
     for case, starts in asked.items():
         most = [start.plan.most_repeats or start.plan.repeats for start in starts]
         if max(most) > most[0] and case.id in measured:

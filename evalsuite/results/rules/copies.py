@@ -182,8 +182,13 @@ def _scaled(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
 def _without_scatter(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     of_case = by_key((run.run.case.id, place) for place, run in enumerate(runs) if run.counts and run.value is not None)
     findings, equal = dict[int, Finding](), rules.EqualRepeats
+    alike = [(run.run.case.framework, run.run.case.model) for run in runs]
+    rates = by_key((alike[place], value) for place, run in enumerate(runs) if (value := run.value) is not None)
     for places in of_case.values():
         values = [value for place in places if (value := runs[place].value) is not None]
+        ends = (int(Decimal(repr(rate)).normalize().as_tuple().exponent) for rate in rates[alike[places[0]]])
+        if runs[places[0]].origin not in OWN_LOGS and 10.0 ** min(ends) > equal.digit * max(values):
+            continue  # rounded
         if any(of.tick > equal.limit for place in places if (of := runs[place].throughput)):
             continue  # their clock has no finer values
         if len(values) > 2 and statistics.pstdev(values) < equal.limit * statistics.fmean(values):

@@ -37,14 +37,9 @@ def _said_alone(runs: Sequence[Measurement], told: Sequence[printed_beside.Told]
     for (recipe, *_), places in by_key((each, place) for place, each in enumerate(work)).items():
         said = {key: Counter(by) for key, by in by_key((key, of[at][0]) for at in places for key in told[at]).items()}
         cases, own = Counter(of[at][0] for at in places), recipe.startswith("reference-")
-        for place, case in ((at, of[at][0]) for at in places):
-            alone = [
-                lines[0]
-                for shape, lines in told[place].items()
-                if (len(lines) == 1 if own else len(said[shape]) == 1)
-                and (own or len(cases) > 1 or said[shape][case] < cases[case])
-            ]
-            if alone:
+        rare = {key for key, by in said.items() if len(by) == 1 and (len(cases) > 1 or by.total() < len(places))}
+        for place in places:
+            if alone := [lines[0] for key, lines in told[place].items() if (len(lines) == 1 if own else key in rare)]:
                 yield place, rules.SaidAlone(lines=len(alone), text=alone[0][: rules.SaidAlone.longest])
 
 
@@ -73,7 +68,7 @@ def findings(summaries: Sequence[Row], known: Mapping[str, RunCommand]) -> tuple
     figures = by_key((case, figure) for case, figure in said if figure)
     return (
         *_trends(valid(summaries)),
-        *machine.other_hosts(valid(summaries)),
+        *machine.uneven(valid(summaries)),
         *_missing_rows(valid(summaries), known),
         *(each for case, of in figures.items() for one in of for each in printed_beside.cited_figure(one, case)),
         *printed_beside.cited_speedups(valid(summaries), figures),

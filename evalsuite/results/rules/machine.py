@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
+from typing import Any
 
 from evalsuite.core import findings as rules
 from evalsuite.core.model import Finding, Measurement, Summary, by_key
@@ -23,15 +24,27 @@ def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
     return [_explained(run, known) if run.disturbed else run for run in marked]
 
 
-def other_hosts(rows: Sequence[Summary]) -> Iterator[Finding]:
-    """Of one evaluation, model and scale: who ran on hosts on which none of the others did."""
-    runs = ((row, run) for row in rows if row.origin == "measured" for run in row.measurements if run.counts)
-    places = by_key(((run.campaign, row.case.model, row.case.scale), (row.case.id, run.hosts)) for row, run in runs)
-    for alike in places.values():
-        for case in dict.fromkeys(case for case, _ in alike):
-            hosts, others = ({host for of, on in alike if (of == case) == own for host in on} for own in (True, False))
-            if hosts and others and hosts.isdisjoint(others):
-                yield rules.OtherHosts(hosts=", ".join(sorted(hosts)), others=", ".join(sorted(others)), where=case)
+def uneven(rows: Sequence[Summary]) -> Iterator[Finding]:
+    """Of one evaluation, model and scale: what all runs of a case had of their machine, and none of the others."""
+    runs = ((row.case, run) for row in rows if row.origin == "measured" for run in row.measurements if run.counts)
+    had = ((case, run.campaign, what, value) for case, run in runs for what, value in _had(run))
+    told = by_key(((what, campaign, case.model, case.scale), (case.id, value)) for case, campaign, what, value in had)
+    for (what, *_), alike in told.items():
+        for case in dict(alike) if len(dict(alike)) > 1 else ():
+            own, others = ([value for of, value in alike if (of == case) == mine] for mine in (True, False))
+            words, enough = isinstance(own[0], str), min(len(own), len(others)) > 2
+            apart = {*own}.isdisjoint(others) if words else max(own) < min(others) or max(others) < min(own)
+            said = [", ".join(sorted({*of})) if words else f"{median(of):.3g}" for of in (own, others)]
+            if apart and (words or (enough and abs(median(own) / median(others) - 1) > rules.UnevenMachine.limit)):
+                yield rules.UnevenMachine(what=what, own=said[0], others=said[1], where=case)
+
+
+def _had(run: Measurement) -> Iterator[tuple[str, Any]]:
+    used = {use.resource: use.mean for use in run.utilisation}
+    left = [100 - used["cpu"] + used["job_cpu"]] if {"cpu", "job_cpu"} <= used.keys() else []  # by others
+    system, probe = [fact.value for fact in run.facts if fact.key == "system"], filter(None, [run.probe_s])
+    known = {"hosts": run.hosts, "system": system, "probe": probe, "left": left}
+    return ((what, value) for what, values in known.items() for value in values)
 
 
 def _explained(run: Measurement, known: Mapping[str, Sequence[Measurement]]) -> Measurement:
