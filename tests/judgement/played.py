@@ -210,7 +210,7 @@ def compare(
         recipe = replace(toynet().recipes[0], name="toy", model=model)
         adapters = {name: replace(toynet(name), recipes=(recipe,)) for name in ways}
         whole = Plan(spec=Spec(repeats=int(repeats)), adapters=adapters, cases=tuple(cases), runs=tuple(runs), skips=())
-        again = AdaptiveRepeats(whole, store, Places()).rounds(runs) if load else runs
+        again = AdaptiveRepeats(whole, store, Places()).rounds(runs, []) if load else runs
         for ended in campaign.launch_all(again, store, adapters, LAUNCHER, started):
             campaign.note_value(ended, started, store, measurement(store.folder(ended.run)))
     book = Book(evaluation=identity.ordered(evaluate(store, criteria_file=folder / "criteria.toml")))
