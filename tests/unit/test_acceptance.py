@@ -24,6 +24,9 @@ from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
+from evalsuite.results.evaluation import evaluate
+from evalsuite.runs import archive
+from evalsuite.runs.store import Store
 from tests import goldens
 from tools import make_examples
 
@@ -48,10 +51,8 @@ def cell(cards, criterion, *named):
 
 def test_measured_runs_at_32_nodes_pass_fail_and_stay_open_each_with_its_reason(cards):
     passed, failed = cell(cards, "C1", "PyTorch", "ResNet-50", "FP32"), cell(cards, "C1", "MXNet", "ResNet-50", "FP32")
-    broken, open_ = (
-        cell(cards, "C1", "PaddlePaddle", "ResNet-50", "AMP"),
-        cell(cards, "C1", "TensorFlow", "ResNet-50", "AMP"),
-    )
+    broken = cell(cards, "C1", "PaddlePaddle", "ResNet-50", "AMP")
+    open_ = cell(cards, "C1", "TensorFlow", "ResNet-50", "AMP")
 
     assert (passed["cell"].outcome, passed["value"].text) == ("pass", "93.1%")
     assert (failed["cell"].outcome, failed["value"].text) == ("fail", "63.7%")
@@ -187,10 +188,29 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         assert "20.4%§⚠" in shares and {share[-1] for share in shares} <= {"§", "⚠", "—"}
         sheet = next(sheet for sheet in shown.sheets if "224" in sheet.tab.plain("en"))
         chart = verdict._chart(sheet, Subject(book=Book(evaluation=evaluation), words=SPOKEN))
-        assert chart.title.key == "board.chart" and any(
-            line.line.name.plain("en") == "Horovod§" for line in chart.lines
-        )
+        drawn = [line.line.name.plain("en") for line in chart.lines]
+        assert chart.title.key == "board.chart" and "Horovod§" in drawn
         assert ("TensorFlow", "machine not watched; script tf-cnn-resnet50, one of 3; loss not seen to fall") in told
+
+
+def test_the_method_counts_what_the_recorded_runs_are_called():
+    """In the last column of its ten questions, in both languages."""
+    kept = ("recorded", "recorded-links", "recorded-convergence", "recorded-llm")
+    stores = [Store(archive.unpack(paths.DATA / f"{name}.zip")) for name in kept]
+    made = [[run for row in evaluate(store).summaries for run in row.measurements] for store in stores]
+    *honest, models = [[{f.name: f.question for f in run.findings if not f.noted} for run in runs] for runs in made]
+    honest = [called for runs in honest for called in runs]
+    said = {q: (sum(q in each.values() for each in honest), len(honest)) for q in (1, 3, 4, 5, 6, 7)}
+    resumed = sum("several_runs" in each for each in honest)
+    uneven = [sum("steep_drift" in each for each in of) for of in (honest, models)]
+    said[2] = uneven[0], len(honest), resumed, sum(2 in each.values() for each in models), len(models)
+    assert sum(2 in each.values() for each in honest) == uneven[0] + resumed - 1  # one is both
+    for page in ("method.md", "method.zh.md"):
+        text = (HOUSE / "docs" / page).read_text("utf-8")
+        cells = {int(q): last for q, last in re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", text, re.MULTILINE)}
+        assert [q for q, numbers in said.items() if {*map(str, numbers)} - {*re.findall(r"\d+", cells[q])}] == []
+        row = next(line for line in text.splitlines() if " 38 " in line)
+        assert {*map(str, (len(honest), len(models), *uneven))} <= {*re.findall(r"\d+", row)}
 
 
 MOST_WORDS, MOST_BRACKETS = 350, 8
