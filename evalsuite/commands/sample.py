@@ -18,8 +18,8 @@ MOST = {"processes": 4096, "devices_per_node": 4096, "timeout": 10**9, "cores_pe
 
 
 def run(arguments: argparse.Namespace) -> int:
-    def say(words: str) -> None:
-        print(f"evalsuite sample: waiting: {words}", file=sys.stderr, flush=True)
+    def say(words: str) -> None:  # standard output is the command's own
+        print(f"evalsuite sample: {words}", file=sys.stderr, flush=True)
 
     if arguments.csv is not None:
         return _print_table(arguments)
@@ -29,19 +29,23 @@ def run(arguments: argparse.Namespace) -> int:
         from evalsuite.importing import user_facts
 
         facts = user_facts.campaign_facts(arguments.case)
-    if arguments.sensors:
-        accelerators.open_accelerators().close()  # raises where a module of theirs cannot be read
+    if arguments.sensors or (arguments.device and not arguments.for_run):
+        (seen := accelerators.open_accelerators()).close()  # raises where a module of theirs cannot be read
+        if arguments.device and seen.kind != arguments.device:
+            say(f"--device {arguments.device}: none is seen here")
     folder = agent.prepare_folder(order)  # before it waits for the node and before the watchdog forks
     if arguments.case:  # beside what is recorded, where `import` reads it; raises where another node's is another
         campaign_facts.write_once(folder.path, facts)
     launched = bool(arguments.for_run)
-    lock = node_lock.lock_node(order, share=arguments.share, end_with_parent=launched, say=say)
+    lock = node_lock.lock_node(
+        order, share=arguments.share, end_with_parent=launched, say=lambda words: say(f"waiting: {words}")
+    )
     watchdog.start_watchdog(launched)
     outcome = agent.run(order, lock)
     if not launched:
         took = f"{outcome.duration_s:.1f} s, exit code {outcome.exit_code}, {outcome.samples} samples in {order.folder}"
         again = f"`evalsuite import {shlex.quote(str(order.folder))}` makes a run of it, `sample --csv …` prints them"
-        print(f"evalsuite sample: {took}; {again}", file=sys.stderr)  # standard output is the command's own
+        say(f"{took}; {again}")
     return outcome.exit_code
 
 

@@ -11,6 +11,7 @@ from evalsuite.cli import main
 from evalsuite.core.documents import Gpu, HostEnvironment
 from evalsuite.core.errors import Exit
 from evalsuite.core.model import Run
+from evalsuite.machine.sensors import accelerators
 from evalsuite.results.evaluation import evaluate
 from evalsuite.results.measure.measurement import measurement
 from evalsuite.runs import campaign_facts, sampled
@@ -174,7 +175,7 @@ def test_the_device_is_what_the_samples_saw_working(gpus, utilised, device, tmp_
     assert sampled.device(folder) == device
 
 
-def test_the_case_is_written_beside_and_needs_no_words_at_the_import(tmp_path, capsys):
+def test_the_case_is_written_beside_and_needs_no_words_at_the_import(tmp_path, capsys, monkeypatch):
     case = tmp_path / "case.toml"
     case.write_text("".join(f'{name} = "{value}"\n' for name, value in FACTS.items()))
     out(tmp_path / "out", TWO)
@@ -186,3 +187,6 @@ def test_the_case_is_written_beside_and_needs_no_words_at_the_import(tmp_path, c
     case.write_text('modle = "x"\n')
     assert main(["sample", "-o", str(tmp_path / "o"), "--share", "--case", str(case), "--", "true"]) == Exit.USAGE
     assert ('"modle"' in capsys.readouterr().err, (tmp_path / "o").exists()) == (True, False)
+    monkeypatch.setattr(accelerators, "VENDORS", ())
+    assert main(["sample", "-o", str(case), "--device", "gpu", "--", "true"]) == Exit.USAGE
+    assert "--device gpu: none is seen here" in capsys.readouterr().err

@@ -45,19 +45,15 @@ def _facts(subject: Subject) -> Mapping[str, object]:
     book, failures = subject.book, [run for run in subject.book.measurements if not run.counts]
     unknown = (*(OF_MADE_HERE if book.published else ()), *(() if book.evaluation.campaigns else OF_PLAN))
     return {
-        "tally": tally(book),
+        **{"tally": tally(book), "broken": broken_rules(book), "failures": failures, "state_of": states.how},
         "counted": [key for key in COUNTED if key not in unknown],
-        "broken": broken_rules(book),
         "place": partial(place, book),
-        "state_of": states.how,
-        "failures": failures,
         "unwatched": by_key((of.run.case, of) for of in book.measurements if of.origin == "measured" and unseen(of)),
         "called": names.labels(run.run.case for run in failures),
         "skips": by_key(
             ((names.framework(skip.case.framework), skip.kind, skip.reason), skip.case) for skip in book.skips
         ),
-        "campaigns": book.evaluation.campaigns,
-        "superseded": book.evaluation.superseded,
+        **{"campaigns": book.evaluation.campaigns, "superseded": book.evaluation.superseded},
     }
 
 
