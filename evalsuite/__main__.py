@@ -29,7 +29,7 @@ def _run() -> int:
         with open(os.path.join(house, "data", "commands", "help.txt"), encoding="utf-8") as file:
             print(file.read().encode(sys.stdout.encoding, "replace").decode(sys.stdout.encoding), end="")
         return 0
-    import signal
+    import _signal as signal  # type: ignore[import-not-found]  # `signal` takes long enough to be interrupted
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # until a command runs there is nothing to end in order
