@@ -8,21 +8,22 @@ from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text.words import ON_CPU, Words
 
 FILE = paths.DATA / "glossary.csv"
-OWN = paths.DATA / "terms.csv"  # words and signs of the page, and what it says otherwise than the glossary
-WAYS = " · "  # between those to write one term
+OWN = paths.DATA / "terms.csv"  # of the page: otherwise than the glossary, and its words and signs; ways to write one
 BARE = re.compile(r"[\d\s.,%+–-]").sub
 
 
 def terms(words: Words) -> list[dict[str, str]]:
-    rows = {term["key"]: term for file in (FILE, OWN) for term in paths.read_rows(file)}
+    own = {term["key"]: term for term in paths.read_rows(OWN)}
+    rows = [own.get(term["key"], term) for term in paths.read_rows(FILE)]
     for card in ("单卡批大小", "单卡") if words.on_cpu else ():
-        rows = {key: {of: text.replace(card, ON_CPU[card]) for of, text in term.items()} for key, term in rows.items()}
-    return [*rows.values()]
+        rows = [{of: text.replace(card, ON_CPU[card]) for of, text in term.items()} for term in rows]
+    return rows
 
 
 def meant(asked: str, words: Words) -> dict[str, str] | None:
     """The term that is *asked* for as a page has it: with other numbers, and what follows is about it."""
-    ways = ((way, term) for term in terms(words) for of in ("en", "zh", "key") for way in term[of].split(WAYS))
+    every = [*terms(words), *paths.read_rows(OWN)]
+    ways = ((way, term) for term in every for of in ("en", "zh", "key") for way in term[of].split(" · "))
     asked, known = BARE("", asked.casefold()), {BARE("", way.casefold()): term for way, term in ways}
     inside = [(asked.index(way), -len(way), way) for way in known if len(way) > 1 and way in asked]
     return known.get(asked if asked in known or not inside else min(inside)[2])

@@ -19,7 +19,6 @@ OF_MADE_HERE = ("runs_made", "runs_sampled", "runs_disturbed")
 OF_CASES = ("cases_planned", "cases_valid", "cases_partial", "cases_skipped", "cases_without")
 OF_PLAN = ("runs_planned", "runs_gone")  # known by its journal alone
 COUNTED = (*OF_CASES, "runs_planned", "runs_made", "runs_gone", "runs_valid", "runs_sampled", "runs_disturbed")
-SEVERITIES = ("exclude", "flag", "note")
 Breach = tuple[Finding, tuple[str, str | None] | None]  # its place, and the anchor of its receipt
 
 
@@ -86,7 +85,7 @@ def broken_rules(book: Book) -> tuple[BrokenRule, ...]:
         same.sort(key=lambda breach: (-data_rules.beyond(breach[0]), breach[0].where))
     rules = [BrokenRule(breaches=tuple(same)) for same in breaches.values()]
     rules.sort(key=lambda rule: (-len(rule.breaches), rule.worst.name))
-    return tuple(sorted(rules, key=lambda rule: SEVERITIES.index(rule.worst.severity)))
+    return tuple(sorted(rules, key=lambda rule: rule.worst.severity))  # exclude, flag, note
 
 
 def place(book: Book, where: str) -> tuple[str, str | None]:
