@@ -186,7 +186,7 @@ def _add_argument(
 
 
 def search_paths(arguments: argparse.Namespace) -> "Places":
-    return tuple(place.resolve() for place in arguments.dialects)
+    return tuple(place.absolute() for place in arguments.dialects)
 
 
 def read_hosts(arguments: argparse.Namespace) -> "tuple[Host, ...]":

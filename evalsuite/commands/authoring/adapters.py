@@ -151,7 +151,7 @@ def _row(recipe: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    contract, more, place = CONTRACTS[arguments.kind], search_paths(arguments), arguments.check.resolve()
+    contract, more, place = CONTRACTS[arguments.kind], search_paths(arguments), arguments.check.absolute()
     results: list[Checked] = []
     recipes = arguments.kind == "recipes"
     for file in registry.find_files(place) if recipes else author_modules.find_modules(place, contract):
