@@ -12,7 +12,7 @@ from typing import Literal
 
 from evalsuite.contracts.adapter import exact_amp
 from evalsuite.core import layout, paths
-from evalsuite.core.decode import decode, read_toml, whole
+from evalsuite.core.decode import decode, whole
 from evalsuite.core.decode import number as decimal
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe
 from evalsuite.core.findings import ClaimDenied, FactsDisagree, LayoutImpossible
@@ -97,7 +97,7 @@ class FactRules:
 
 @functools.cache
 def rules() -> FactRules:
-    return decode(FactRules, read_toml(FILE, FILE.name), FILE)
+    return decode(FactRules, paths.read_data("criteria/facts.toml"), FILE)
 
 
 @functools.cache
@@ -358,8 +358,9 @@ def noted(stated: Mapping[str, str]) -> bytes:
 def _sentences(head: bytes) -> str:
     """The lines of *head* that are of its training and no advice; of those that differ in numbers alone the first."""
     alike, kept = Counter[bytes](), list[str]()
-    for line in head.splitlines():
-        alike[shape := line.translate(None, b"0123456789")] += 1
+    lines = head.splitlines()
+    for line, shape in zip(lines, b"\n".join(lines).translate(None, b"0123456789").split(b"\n"), strict=False):
+        alike[shape] += 1
         if alike[shape] <= ALIKE and not _pattern("{beside}").match((text := line.decode("utf-8", "replace")).lower()):
             kept.append(text)
     return "\n".join(kept)
