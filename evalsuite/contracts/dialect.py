@@ -14,6 +14,7 @@ from evalsuite.core.decode import Constraint
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message
 
+ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 NO_DIGITS = b"0123456789+-. \t"  # what is left of a line without them is its shape
 
 
@@ -107,6 +108,11 @@ class Line:
         is_group = self.pattern.startswith(b"(?:") and self.pattern.endswith(b")")
         parts = _alternatives(self.pattern[3:-1]) if is_group else []
         return tuple(map(_leading_literal, parts)) or (self.literal,)
+
+    @cached_property
+    def begins(self) -> tuple[bytes, ...]:
+        """Its beginnings as far as one line has them, with 0 for each digit."""
+        return tuple(beginning.partition(b"\n")[0].translate(ANY_DIGIT) for beginning in self.beginnings)
 
     @cached_property
     def shape(self) -> bytes:
@@ -248,7 +254,7 @@ _ESCAPED = {ord("t"): ord("\t"), ord("n"): ord("\n"), ord("r"): ord("\r")}
 
 
 def _leading_literal(pattern: bytes) -> bytes:
-    if len(_alternatives(pattern)) > 1:
+    if b"|" in pattern and len(_alternatives(pattern)) > 1:
         return b""
     literal, at = bytearray(), 0
     while at < len(pattern):

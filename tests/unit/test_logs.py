@@ -12,6 +12,7 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.recognition import find_dialects
+from evalsuite.logs.text.records import count, matches
 from evalsuite.runs import archive
 from tests import sources
 from tests.corpus import LOGS as SHARED
@@ -116,6 +117,10 @@ def test_a_sample_is_found_by_its_own_dialect_alone(declared, tmp_path):
         path.write_bytes(b"noise\n" + line.sample + b"\nnoise\n")
 
         assert [fit.name for fit in find_dialects(path, DIALECTS.values())] == [declared.name]
+        text = 4 * (line.sample + b"\n")
+        sought = (matches(text, (line,), unlike) for unlike in (None, text.translate(dialect.ANY_DIGIT)))
+        found, by_layouts = ([match.span() for match, _ in each] for each in sought)
+        assert (by_layouts, count(text, (line,))) == (found, len(found))
 
 
 def test_an_unknown_dialect_gets_the_nearest_name():

@@ -229,8 +229,7 @@ class Incidents:
             at = text.find(self._anchor, piece.behind)
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
         others = [(name, *of) for name, of in _signs().items() if name != self._read]
-        has = text.__contains__  # a byte is found ten times faster than a word
-        signs = {name: of for name, words, of in others if any(all(map(has, word)) and has(word) for word in words)}
+        signs = {name: of for name, words, of in others if any(map(piece.unlike.__contains__, words))}
         if (pattern := signs.pop("nan", None)) and self.nan is None and (nan := pattern.search(text)):
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
         for name, pattern in signs.items():
@@ -238,9 +237,9 @@ class Incidents:
             self.signs[name] += [match[match.lastindex or 0] for match in found]
             if name == "rate":
                 self.signs["head_rate"] += [match[match.lastindex or 0] for match in pattern.finditer(text, 0, first)]
-        if b"consumed samples" in text and len(self.counters) < MOST_COUNTERS:
+        if b"consumed samples" in piece.unlike and len(self.counters) < MOST_COUNTERS:
             self.counters += [(int(of[1]), int(of[2])) for of in _COUNTER.finditer(text)][:MOST_COUNTERS]
-        may_resume = not piece.steps_alone and (b"esum" in text or b"=> loaded" in text)
+        may_resume = not piece.steps_alone and (b"esum" in piece.unlike or b"=> loaded" in piece.unlike)
         if self.resumed is None and may_resume and (resumed := _RESUMED.search(text)):
             quoted = resumed[0].decode("utf-8", "replace")[:QUOTED_CHARACTERS]
             self.resumed = Resumed(line=_line(piece.chunk, resumed.start()), text=quoted)

@@ -3,12 +3,13 @@
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from evalsuite.contracts.dialect import Dialect, SecondFigure
+from evalsuite.contracts.dialect import ANY_DIGIT, Dialect, SecondFigure
 from evalsuite.core import paths
 from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import shown
@@ -70,19 +71,21 @@ def scan_log(
     collecting: list[tuple[bytes, Any]] = [(b"", each) for each in (scan.intact, scan.incidents, scan.scores) if each]
     beside: list[tuple[bytes, Any]] = [(b"", scan.facts), (b"NCCL ", scan.collectives)]
     (collecting if dialect.timers else beside).append((scan.timers.timers.line.literal, scan.timers))
-    signs = [begin for line in (*dialect.final, *dialect.evaluation, *dialect.end) for begin in line.beginnings]
+    others = (*dialect.final, *dialect.evaluation, *dialect.end)
+    signs = [sign for line in others for sign in zip(line.begins, line.beginnings, strict=True)]
     extractor, full = Extractor(dialect), False
     pieces = chunks(path, bare=dialect.spans_lines)
     for chunk in within(pieces, lines) if lines else pieces:
-        text, earlier = chunk.text, len(scan.records)
+        text, earlier, layouts = chunk.text, len(scan.records), Counter(chunk.text.translate(ANY_DIGIT).split(b"\n"))
         full = full or earlier > MAX_RECORDS or bool(enough and earlier and enough(scan))
         behind = 0 if full else extractor.extend(scan.records, chunk, steps)
         full = behind is not None
-        more = 0 if behind is None else count(text[behind:], dialect.step)
+        more = 0 if behind is None else count(text[behind:], dialect.step, None if behind else layouts)
         scan.uncollected += more
         reports = len(scan.records) - earlier
         alone = behind == 0 and more == chunk.line_ends
-        piece = Piece(chunk=chunk, behind=behind, reports=reports, records=len(scan.records), steps_alone=alone)
+        unlike, records = b"\n".join(layouts), len(scan.records)  # of most logs few: what is sought is sooner found
+        piece = Piece(chunk=chunk, behind=behind, reports=reports, records=records, steps_alone=alone, unlike=unlike)
         for literal, collector in collecting if alone else (*collecting, *beside):
             if literal in text:
                 collector.add(piece)
@@ -92,7 +95,7 @@ def scan_log(
             scan.second.add(text)
         scan.skipped += chunk.skipped
         before = -1  # a figure in this chunk
-        for match, line in matches(text, dialect.final):
+        for match, line in matches(text, dialect.final, unlike):
             if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
                 continue
             fields = line.read(match)
@@ -103,9 +106,9 @@ def scan_log(
                 if batch := fields.get("global_batch"):
                     scan.facts.said.setdefault("global_batch", batch)
                 scan.final, scan.finals = rate, (min(scan.finals[0], rate), max(scan.finals[1], rate))
-        scan.ended = scan.ended or any(True for _ in matches(text, dialect.ends))
+        scan.ended = scan.ended or any(True for _ in matches(text, dialect.ends, unlike))
         scan.cut_line = None if chunk.complete else _cut_line(chunk, dialect)
-        if reports or more or any(sign in text for sign in signs):
+        if reports or more or any(begins in unlike and sign in text for begins, sign in signs):
             scan.quiet.clear()  # where in a chunk the last sign is, is only looked for at the end
         scan.quiet.append(chunk)
         del scan.quiet[QUIET_CHUNKS:-QUIET_CHUNKS]
@@ -155,12 +158,17 @@ def find_failure(chunks: Iterable[Chunk], dialect: Dialect | None = None) -> Fai
         quiet += [(at, part[:LINE_LOOKED_AT]) for at, each in numbered for part in each.split(b"\r") if part.strip()]
     if not quiet:
         return None
-    exceptions, whole = list(_exceptions(quiet)), b"\n".join(text for _, text in quiet)
+    exception, whole = _find_exception(quiet), b"\n".join(text for _, text in quiet)
     for rank, patterns in enumerate(_ranks()):
         present = {kind: pattern for kind, pattern in patterns.items() if pattern.search(whole)}
-        hits = [hit for kind, pattern in present.items() if (hit := _first(quiet, kind, pattern))]
-        if rank == 1:
-            hits += exceptions[:1]  # an exception says as much as a broken connection: the earlier one wins
+        hits = [
+            Failure(kind=kind, text=shown(text), line=number)
+            for kind, pattern in present.items()
+            for number, text in quiet
+            if pattern.search(text) and not _SURVIVED.search(text)
+        ]
+        if rank == 1 and exception:
+            hits.append(exception)  # it says as much as a broken connection: the earlier one wins
         if hits:
             return min(hits, key=lambda hit: hit.line)
     return None
@@ -230,25 +238,14 @@ def _ranks() -> list[dict[str, "re.Pattern[bytes]"]]:
     return [{kind: re.compile("|".join(of).encode(), re.MULTILINE) for kind, of in rank.items()} for rank in ranks]
 
 
-def _first(lines: list[tuple[int, bytes]], kind: str, pattern: "re.Pattern[bytes]") -> Failure | None:
-    for number, text in lines:
-        if pattern.search(text) and not _SURVIVED.search(text):
-            return Failure(kind=kind, text=shown(text), line=number)
-    return None
-
-
-def _exceptions(lines: list[tuple[int, bytes]]) -> Iterator[Failure]:
+def _find_exception(lines: list[tuple[int, bytes]]) -> Failure | None:
     column, said = -1, None
     for number, text in lines:
         at = text.find(_TRACEBACK)
         if at >= 0:
             column, said = at, (number, text)
-        elif column >= 0:
-            match = _EXCEPTION.match(text, column)
-            if match:
-                stopped = match[0].endswith((b"KeyboardInterrupt", b"SystemExit"))
-                kind = "interrupted" if stopped else "Python exception"
-                yield Failure(kind=kind, text=shown(text[column:]), line=number)
-                column, said = -1, None
-    if said is not None:
-        yield Failure(kind="Python exception", text=shown(said[1]), line=said[0])
+        elif column >= 0 and (match := _EXCEPTION.match(text, column)):
+            stopped = match[0].endswith((b"KeyboardInterrupt", b"SystemExit"))
+            kind = "interrupted" if stopped else "Python exception"
+            return Failure(kind=kind, text=shown(text[column:]), line=number)
+    return Failure(kind="Python exception", text=shown(said[1]), line=said[0]) if said else None

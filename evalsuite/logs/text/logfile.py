@@ -40,12 +40,6 @@ def kind(head: bytes) -> str | None:
     return "tar" if head.startswith(b"ustar", 257) else next(known, None)
 
 
-def plain(path: Path) -> bool:
-    with files.open_file(path, follow=True) as file:
-        head = file.peek()
-    return not head.startswith((*files.PACKED, *_UTF_16))
-
-
 class Unreadable(Exception):
     """The file cannot be read as a log; the message says why. *failed*: it is a log, of a run that failed. *final*: no
     other way of reading it may be tried."""
@@ -107,6 +101,7 @@ class Piece:
     reports: int = 0  # step lines in it that were read as records
     records: int = 0  # of the log so far
     steps_alone: bool = False  # it is after the window, and says nothing else
+    unlike: bytes = b""  # its lines with 0 for each digit, each once: what is not in it, the chunk has not
 
 
 def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
@@ -148,16 +143,13 @@ def chunks(path: Path, *, bare: bool = False) -> Iterator[Chunk]:
 
 def within(file_chunks: Iterator[Chunk], lines: tuple[int, int]) -> Iterator[Chunk]:
     for chunk in file_chunks:
-        begin, end = (_line_begins(chunk.text, line - chunk.first_line) for line in (lines[0], lines[1] + 1))
+        size, begins = len(chunk.text), [0, *itertools.accumulate(len(line) + 1 for line in chunk.text.split(b"\n"))]
+        numbers = (max(0, line - chunk.first_line) for line in (lines[0], lines[1] + 1))
+        begin, end = (min(size, begins[min(number, len(begins) - 1)]) for number in numbers)
         if begin < end:
-            yield chunk if end - begin == len(chunk.text) else chunk.lines_from(begin, end - begin - 1)[0]
+            yield chunk if end - begin == size else chunk.lines_from(begin, end - begin - 1)[0]
         if chunk.first_line > lines[1]:
             return
-
-
-def _line_begins(text: bytes, number: int) -> int:
-    parts = text.split(b"\n", number) if number > 0 else [text]
-    return len(text) if len(parts) <= max(0, number) else len(text) - len(parts[-1])
 
 
 def pieces(path: Path) -> Iterator[tuple[bytes, bool]]:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache, partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalsuite.contracts.dialect import Dialect, Fields, Line
+from evalsuite.contracts.dialect import ANY_DIGIT, Dialect, Fields, Line
 from evalsuite.core import files
 from evalsuite.logs.text.logfile import Chunk
 
@@ -177,18 +177,21 @@ def stamp_s(text: bytes) -> float | None:
 # lines of a text
 
 
-def matches(text: bytes, lines: tuple[Line, ...]) -> Iterator[tuple["re.Match[bytes]", Line]]:
-    present = [line for line in lines if any(beginning in text for beginning in line.beginnings)]
+def matches(
+    text: bytes, lines: tuple[Line, ...], unlike: bytes | None = None
+) -> Iterator[tuple["re.Match[bytes]", Line]]:
+    """*unlike*: the layouts of its lines."""
+    has = (text if unlike is None else unlike).__contains__
+    present = [line for line in lines if any(map(has, line.beginnings if unlike is None else line.begins))]
     pairs = [zip(line.compiled.finditer(text), itertools.repeat(line)) for line in present]  # a loop costs more
     return pairs[0] if len(pairs) == 1 else iter(sorted(itertools.chain(*pairs), key=lambda pair: pair[0].start()))
 
 
-_ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
-_OWN_DIGIT = re.compile(rb"(?<![\\{,])\d(?![,}])")  # none of \d{1,3}
+_OWN_DIGIT = re.compile(rb"(?<![{,])(?<!\\x)(?<!\\x[89])\d(?![,}])|\(\?P=")  # none of \d{1,3} or \x80
 
 
-def count(text: bytes, lines: Iterable[Line]) -> int:
-    """Of lines that differ in their digits alone one is looked at, where the pattern names no digit."""
+def count(text: bytes, lines: Iterable[Line], known: Counter[bytes] | None = None) -> int:
+    """Of lines that differ in their digits alone one is looked at, where the pattern names no digit. *known*: them."""
     total = 0
     for line in lines:
         if line.literal not in text:
@@ -196,8 +199,8 @@ def count(text: bytes, lines: Iterable[Line]) -> int:
         if line.fields is not None and not line.sure:
             total += sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
             continue
-        plain = line.sure and b"\n" not in line.sample and not _OWN_DIGIT.search(line.pattern)
-        layouts = Counter(text.translate(_ANY_DIGIT).split(b"\n")) if plain else Counter[bytes]()
+        plain = b"\n" not in line.sample and not _OWN_DIGIT.search(line.pattern)
+        layouts = (known or Counter(text.translate(ANY_DIGIT).split(b"\n"))) if plain else Counter[bytes]()
         if 2 * len(layouts) < layouts.total():
             total += sum(times * _count_in(layout, line) for layout, times in layouts.items())
         else:
@@ -296,21 +299,7 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-class _Values(dict[bytes, Any]):
-    """Text → value: the same numbers are printed again and again."""
-
-    def __init__(self, convert: Callable[[Any], Any]) -> None:
-        self.convert = convert
-
-    def __missing__(self, text: bytes) -> Any:
-        if len(self) >= MOST_VALUES:
-            self.clear()
-        value = self[text] = self.convert(text)
-        return value
-
-
-_CONVERTERS: tuple[Callable[[Any], Any], ...] = (whole, positive)
-_OF_TEXT = {convert: _Values(convert).__getitem__ for convert in _CONVERTERS}
+_OF_TEXT: Mapping[Any, Any] = {of: lru_cache(MOST_VALUES)(of) for of in (whole, positive)}  # numbers come again
 
 
 @lru_cache(maxsize=256)
