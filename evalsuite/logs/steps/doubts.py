@@ -148,8 +148,8 @@ def _unlearnt(losses: Sequence[float], printed: bytes, cross_entropy: bool, of_s
     nothing = max(map(abs, unlike)) < LossConstant.least
     again = sum(itertools.starmap(operator.eq, itertools.pairwise(losses))) > LossConstant.again * len(losses)
     few = values < min(LossConstant.values_limit, LossConstant.share * len(losses)) or values == 1
-    digits = max(_digits(loss, printed) for loss in unlike)
-    if nothing or (few and digits >= LossConstant.digits) or (of_steps and again and digits > LossConstant.digits):
+    least = LossConstant.digits if few else LossConstant.digits + 1 if of_steps and again else math.inf
+    if nothing or (least < math.inf and max(_digits(loss, printed) for loss in unlike) >= least):
         yield LossConstant(steps=len(losses), values=1 if nothing else values, loss=losses[-1])
         return
     below = [loss for loss in losses if loss < -LossConstant.least]

@@ -141,14 +141,11 @@ def in_steps(run: Pass) -> Pass:
     """The same in steps/s: no line says how many items a step has, or whose rate is printed."""
     scans = [copy.copy(scan) for scan in run.scans]
     for scan in scans:
-        scan.records = _counted_in_steps(scan.records)
-        scan.rest = replace(scan.rest, records=_counted_in_steps(scan.rest.records))
+        scan.rest = copy.copy(scan.rest)
+        for part in (scan, scan.rest):
+            part.records = [record._replace(rate=None, consumed=None, global_batch=1.0) for record in part.records]
     records = [record for scan in scans for record in scan.records]
     return replace(run, dialect=replace(run.dialect, unit="steps/s", scope="global"), scans=scans, records=records)
-
-
-def _counted_in_steps(records: Sequence[Record]) -> list[Record]:
-    return [record._replace(rate=None, consumed=None, global_batch=1.0) for record in records]
 
 
 def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:

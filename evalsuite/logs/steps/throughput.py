@@ -72,7 +72,8 @@ def throughput(
     by_time, rate = printed[TIMES].value, printed[RATES].value
     odd = rate is not None and (by_time is None or abs(rate / by_time - 1) > DISAGREE)
     candidates = [(by_stamp, STAMPS), (by_arrival, ARRIVALS), (by_time, TIMES), (rate if odd else None, RATES)]
-    if arrived and _is_denied(by_stamp, arrived):
+    late = max(LATE, LATE_S / math.fsum(gap for _, gap in arrived.quotients)) if by_arrival and arrived else 0.0
+    if by_stamp and by_arrival and by_stamp > by_arrival * (1 + late):  # they are faster than the lines came
         candidates = [*candidates[1:], candidates[0]]
     value, method = next(((value, method) for value, method in candidates if value is not None), (None, ""))
     own = method not in CLOCKS
@@ -99,14 +100,6 @@ def throughput(
 
 
 # the clocks
-
-
-def _is_denied(by_stamp: float | None, arrived: Timing) -> bool:
-    """Are the stamps faster than the lines came?"""
-    if by_stamp is None or arrived.value is None:
-        return False
-    late = max(LATE, LATE_S / math.fsum(seconds for _, seconds in arrived.quotients))
-    return by_stamp > arrived.value * (1 + late)
 
 
 def _by_arrival(chosen: Span, following: Sequence[Step], findings: list[Finding]) -> Timing | None:
