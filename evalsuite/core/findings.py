@@ -711,7 +711,7 @@ class BelowTarget(Finding, code="D24", question=9):
 
 class UnevenMachine(Finding, code="machine_drifts", question=6, noted=True):
     what: Option  # of the machine, in all runs of one case and none of the others of its campaign, model and scale
-    own: Name
+    here: Name
     others: Name
     limit: Limit = 0.05
 

@@ -18,7 +18,7 @@ from evalsuite.core.messages import Message, message_of
 from evalsuite.importing.histories import EARLIEST_S, MOST_BYTES
 
 KNOWN: Mapping[str, tuple[str, float]] = paths.read_data("table_columns.toml")["exported"]
-HOSTS, DEVICES = ("Hostname", "hostname", "node", "instance"), ("gpu", "index", "UUID", "uuid")  # labels
+HOSTS, DEVICES = ("Hostname", "hostname", "node", "instance"), ("UUID", "uuid", "gpu", "index")  # labels
 IN_MS = 1e11  # a time above it counts milliseconds
 _DATED = re.compile(r"#?\s*(\d{10}(?:\.\d+)?)\s*")
 _SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)\{(.*)\}\s+(\S+)(?:\s+([\d.]+))?\s*")

@@ -6,11 +6,11 @@ import synthetic
 from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, UsedRecipe
-from evalsuite.core.findings import BaseUnlike
+from evalsuite.core.findings import BaseUnlike, LossesApart
 from evalsuite.core.model import Attempt, Fact, LogLine, Run, Utilisation
 from evalsuite.results.compare import fairness, published_rates
 from evalsuite.results.compare.scaling import with_scaling
-from evalsuite.results.measure import as_given, plausibility
+from evalsuite.results.measure import as_given, convergence, plausibility
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules, machine, printed_beside
 from evalsuite.runs.endings import Outcome
@@ -73,6 +73,17 @@ def test_a_framework_alone_in_printing_a_figure_excuses_it_by_no_other_scale(fig
     assert [found.name for _, found in printed_beside.denied([*told, runs[-1]])] == denied
 
 
+@pytest.mark.parametrize(("begins", "late"), [((7.3, 7.1, 5.0), [2]), ((7.3, 7.1, 6.9), []), ((), [])])
+def test_each_run_of_ours_begins_with_the_loss_of_the_others(begins, late):
+    runs = [
+        replace(synthetic.measured(synthetic.case(), k, 38.0), course=((4.0, loss), (9.0, 2.0)))
+        for k, loss in enumerate(begins)
+    ]
+
+    found = [each for row in convergence.hold_together(summaries(runs)) for each in row.findings]
+    assert [each.where for each in found if isinstance(each, LossesApart)] == [runs[k].run.id for k in late]
+
+
 def of_two_scales(*facts, origin="measured"):
     """Repeats of one device, of which *facts* are stated, and of eight."""
     sizes = [(synthetic.case(scale=(1, n)), rate) for n, rate in ((1, 36.0), (8, 273.0))]
@@ -113,7 +124,8 @@ def test_a_case_whose_probe_was_never_as_quick_as_that_of_the_others_is_named(th
     ]
     runs = [replace(synthetic.measured(case, k, 38.0), probe_s=probe_s) for case, k, probe_s in on]
 
-    assert [each.what for each in machine.uneven(summaries(runs))] == ["probe"] * named
+    found = [*machine.uneven(summaries(runs))]
+    assert ([each.what for each in found], any(hasattr(each, "own") for each in found)) == (["probe"] * named, False)
 
 
 @pytest.mark.parametrize(

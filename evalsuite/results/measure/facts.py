@@ -340,10 +340,13 @@ def _pattern(text: str) -> "re.Pattern[str]":
     return re.compile(text)
 
 
-def noted(stated: Mapping[str, str]) -> bytes:
-    """What a note, a set of logs or the tag of an image says, as a head of a log would: "2 nodes, mixed precision"."""
+def noted(command: RunCommand) -> bytes:
+    """What a note, a set of logs, the tag of an image or the name of a log says, as a head would: "2 nodes"."""
+    stated, log = command.stated or {}, command.imported[0].path if command.imported else ""
     image, _, tag = stated.get("image", "").rpartition("/")[2].partition(":")
-    tags = tag.split("-")[1:]
+    named = {word for word in re.split(r"[_.-]", log.rpartition("/")[2].lower()) if word in _precisions()}
+    named = named if command.recipe.kind == "imported" else set()
+    tags = [*tag.split("-")[1:], *(named if len(named) == 1 else ())]  # of "fp32_fp16.log" nobody knows which
     note = "\nwith ".join(filter(None, (stated.get("note"), stated.get("log_set"), *tags)))
     cards = rf"(?i)(?<![\w.])(?!(?:19|20)\d\d )(\d+) ?[x×]? ?(?:GPUs|devices|cards|{rules().words['product']})"
     hosts, devices = re.findall(r"(?i)\b(\d+) ?(?:nodes|hosts|machines|servers)\b", note), re.findall(cards, note)

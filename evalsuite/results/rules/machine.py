@@ -36,7 +36,7 @@ def uneven(rows: Sequence[Summary]) -> Iterator[Finding]:
             apart = {*own}.isdisjoint(others) if words else max(own) < min(others) or max(others) < min(own)
             said = [", ".join(sorted({*of})) if words else f"{median(of):.3g}" for of in (own, others)]
             if apart and (words or (enough and abs(median(own) / median(others) - 1) > rules.UnevenMachine.limit)):
-                yield rules.UnevenMachine(what=what, own=said[0], others=said[1], where=case)
+                yield rules.UnevenMachine(what=what, here=said[0], others=said[1], where=case)
 
 
 def _had(run: Measurement) -> Iterator[tuple[str, Any]]:
