@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import reports
 import synthetic
+from test_answers import FIVE, only
 
 from evalsuite.core.model import Skip
 from evalsuite.finished import finished
@@ -18,7 +19,6 @@ from evalsuite.results.compare import answers
 from evalsuite.results.compare.decisions import FRAMEWORKS, ranking_scopes
 
 SPOKEN = words.read()
-FIVE = (0.99, 0.995, 1.0, 1.005, 1.01)
 ABOUT = {"device": "gpu", "batch_per_device": 64, "protocol": synthetic.FULL}
 FAST, SLOW = (("link_mbit", "2000"), ("overlap", "on")), (("link_mbit", "500"), ("overlap", "on"))
 BARE = (("link_mbit", "500"), ("overlap", "off"))
@@ -31,11 +31,6 @@ def case(options=(), framework="pytorch", scale=(2, 8), **changes):
 def summary(speed, options=(), around=FIVE, **changes):
     of = case(options, **changes)
     return synthetic.summary(synthetic.measured(of, k, speed * each) for k, each in enumerate(around))
-
-
-def only(found, planned=(), skips=()):
-    (answer,) = answers.answers(found, planned, skips)
-    return answer
 
 
 def ranked(answer):

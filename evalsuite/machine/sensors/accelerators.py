@@ -50,7 +50,8 @@ def open_accelerators(awaited: bool = False) -> Sensor:
     """The first sensor that has devices. Where they are *awaited*, a driver that sleeps is asked again."""
     deadline = time.monotonic() + WAKES_S * awaited
     while not (found := next((sensor for sensor in open_sensors() if len(sensor)), Sensor())):
-        if time.monotonic() >= deadline or not nvidia.is_asleep():
+        asleep = nvidia.trouble() and nvidia.symbol("nvmlInit_v2")  # the driver does not answer its library yet
+        if time.monotonic() >= deadline or not asleep:
             break
         time.sleep(ASKED_AGAIN_S)
     return found

@@ -429,11 +429,6 @@ def trouble() -> str | None:
     return None
 
 
-def is_asleep() -> bool:
-    """The library is here, and the driver does not answer yet."""
-    return trouble() is not None and symbol("nvmlInit_v2") is not None
-
-
 def ask(name: str, *arguments: Any, **named: Any) -> Any:
     """What NVML answers; None where package, library, driver or device cannot say."""
     answered, answer = _answer(name, *arguments, **named)
