@@ -51,7 +51,7 @@ def test_a_job_on_four_nodes_gives_a_report(four_nodes, tmp_path):
 
     job = submitted(hosts, environment, tmp_path, *words, "--ask", "time=10")
 
-    assert soon(lambda: job_ended(hosts, environment, job), 120)
+    assert soon(lambda: job_ended(hosts, environment, job), 400)
     output = (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
     assert (tmp_path / "report" / "report.html").is_file(), output
     ranks = [json.loads(file.read_text())["node_rank"] for file in tmp_path.glob("runs/*-4x1/r0/environment.*.json")]
@@ -66,7 +66,7 @@ def test_what_fails_on_a_node_is_the_reason_and_not_what_srun_says_of_the_others
 
     job = submitted(hosts, environment, tmp_path, *words, "--ask", "time=10")
 
-    assert soon(lambda: job_ended(hosts, environment, job), 120)
+    assert soon(lambda: job_ended(hosts, environment, job), 400)
     output = (tmp_path / "runs" / f"slurm-{job}.txt").read_text()
     assert "no room for the weights" in (tmp_path / "report" / "report.html").read_text(), output
 
