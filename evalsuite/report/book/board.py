@@ -220,6 +220,10 @@ class _Maker:
         places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
         works = by_key((compared.work_of(compared.setting_of(case, of)), of.candidate(case)) for case, of in places)
         self.asked = {work: {*candidates} for work, candidates in works.items()}
+        scope_of = book.ranking_scopes | {answer.setting.model: answer.scope for answer in book.answers}
+        places = ((case, scope_of[case.model]) for case in book.planned)
+        each = ((compared.work_of(compared.setting_of(case, of)), of.candidate(case), case) for case, of in places)
+        self.planned = by_key(((work, candidate), case) for work, candidate, case in each)
 
         scopes = [of for of in book.ranking_scopes.values() if of.among == "variants"]
         known = {() if of.scripts else tuple(name for name, _ in of.options) for of in scopes}
@@ -304,9 +308,7 @@ class _Maker:
         )
 
     def _absent(self, gap: Missing, answer: Answer) -> Rendered:
-        work = compared.work_of(answer.setting)
-        same = (case for case in self.book.planned if answer.scope.candidate(case) == gap.candidate)
-        own = [case for case in same if compared.work_of(compared.setting_of(case, answer.scope)) == work]
+        own = self.planned.get((compared.work_of(answer.setting), gap.candidate))
         if gap.why == "not_planned" and own:
             return self.words("answers.planned_at", scales=self.words.listed(names.scales(own)))
         return answers.missing(gap, answer, self.words)

@@ -1,7 +1,5 @@
 """Status cells: a value with its marks, or the reason for none.
-
-An empty cell is a defect (docs/reading-a-report.md). What all values of a table share is printed once above it.
-"""
+An empty cell is a defect (docs/reading-a-report.md). What all values of a table share is printed once above it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace

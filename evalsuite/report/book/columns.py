@@ -1,7 +1,5 @@
 """The figures of a case other than its speed, declared once for page, Markdown, tables, spreadsheet and `summary.json`.
-
-The names of those that the page shows are in data/text/columns.toml.
-"""
+The names of those that the page shows are in data/text/columns.toml."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

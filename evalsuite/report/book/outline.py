@@ -1,7 +1,5 @@
 """The outline of the 天枢 report: 1 简介 · 2 背景介绍 · 3–7 its models · 8 问题.
-
-A model without data keeps its number; what the outline does not know follows from 9, and then the annex.
-"""
+A model without data keeps its number; what the outline does not know follows from 9, and then the annex."""
 
 from dataclasses import dataclass
 

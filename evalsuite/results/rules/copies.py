@@ -167,12 +167,15 @@ def _scaled(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     findings, rule = dict[int, Finding](), rules.ScaledFigures
     each = ((case, [*zip(*of, strict=True)]) for case, of in by_key(pair for pair in told if pair[1][1]).items())
     fine = ((case, of) for case, of in each if len({*of[1]}) >= max(rule.fewest, len(of[1])))
-    alike = by_key(((case.model, len(of[1])), (case.id, of)) for case, of in fine)
+    scatters = ((case, of, rule.within * (max(of[1]) / min(of[1]) - 1)) for case, of in fine)
+    alike = by_key(((case.model, len(of[1])), (case.id, *of, scatter)) for case, of, scatter in scatters)
     pairs = (pair for same in alike.values() for pair in combinations(same, 2))
-    for (case, (own, values)), (other, (theirs, others)) in pairs:
-        ratios, scatter = [a / b for a, b in zip(values, others, strict=True)], max(values) / min(values) - 1
+    for (case, own, values, scatter), (other, theirs, others, _) in pairs:
+        if abs(values[0] * others[1] / (values[1] * others[0]) - 1) > 2 * scatter:
+            continue  # as most
+        ratios = [a / b for a, b in zip(values, others, strict=True)]
         digits = (10.0 ** int(Decimal(repr(each)).as_tuple().exponent) / each for each in (*values, *others))
-        if max(ratios) / min(ratios) - 1 <= rule.within * scatter and max(digits) <= rule.within * scatter:
+        if max(ratios) / min(ratios) - 1 <= scatter and max(digits) <= scatter:
             ratio, n = statistics.median(ratios), len(ratios)
             findings |= {place: rule(other=other, ratio=ratio, runs=n) for place in own}
             findings |= {place: rule(other=case, ratio=1 / ratio, runs=n) for place in theirs}

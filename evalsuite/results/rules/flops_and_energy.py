@@ -37,9 +37,6 @@ class Peak:
     watts: float | None
     source: str
 
-    def fits(self, device: str) -> bool:
-        return all(_has(device, word) for word in self.words) and not any(_has(device, word) for word in self.without)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Compute:
@@ -122,7 +119,7 @@ def denied(run: Measurement) -> set[str]:
     """What readings say of busy devices, where their power is that of a rest, or their memory none that the log has."""
     used, rule = {use.resource: use.mean for use in run.utilisation}, ImpossibleSamples
     name = facts.of_measurement(run).get("device_model")
-    watts = min((each.watts for each in _peaks() if name and each.watts and each.fits(name.value)), default=0.0)
+    watts = min((each.watts for each in _fitting(name.value) if each.watts), default=0.0) if name else 0.0
     printed, held = (run.figure(f"peak_memory_{how}_bytes") for how in ("printed", "sampled"))
     at_rest = {"gpu_power"} if used.get("gpu_power", watts) < rule.power * watts else set[str]()
     at_rest |= {"gpu_memory"} if printed and held and held < rule.memory * printed else set()
@@ -132,8 +129,7 @@ def denied(run: Measurement) -> set[str]:
 @functools.cache
 def highest_peak(device: str, precision: str) -> tuple[float, str]:
     """Of all devices by that name at that precision, with its name; of one that is not named or listed, of any."""
-    fitting = [each for each in _peaks() if each.fits(device)]
-    alike = fitting or [each for each in _peaks() if _has(device, each.words[0])] or _peaks()
+    alike = _fitting(device) or [each for each in _peaks() if _has(device, each.words[0])] or _peaks()
     kinds = _kinds(precision) | ({"tf32"} if precision == "fp32" else set())
     listed = {kind for each in _peaks() for kind in each.tflops}
     wanted = listed & kinds or (listed if precision in ("", UNKNOWN) else set())
@@ -254,8 +250,7 @@ def energy(summary: Summary) -> Energy | None:
 @functools.cache
 def peak_tflops(device: str, precision: str) -> float | None:
     """Of the device by that name at that precision; None where either is not listed, or several peaks are possible."""
-    devices = _peaks() if not _has(device, "MIG") else ()
-    peak = next((each for each in devices if each.fits(device)), None)
+    peak = next(iter(_fitting(device)), None) if not _has(device, "MIG") else None
     peaks = {most for kind, most in peak.tflops.items() if kind in _kinds(precision)} if peak else set()
     return peaks.pop() if len(peaks) == 1 else None
 
@@ -271,6 +266,11 @@ def _only(stated: tuple[Fact, ...] | None) -> Fact | None:
 
 
 @functools.cache
+def _fitting(device: str) -> Sequence[Peak]:
+    has = functools.partial(_has, device)
+    return [each for each in _peaks() if all(map(has, each.words)) and not any(map(has, each.without))]
+
+
 def _has(name: str, word: str) -> bool:
     return re.search(rf"\b{re.escape(word)}\b", name, re.IGNORECASE) is not None
 

@@ -1,7 +1,5 @@
 """What sections are written with in Markdown, GitHub's: sentences, cells and tables.
-
-Data is escaped, so that a framework's name or a log line cannot become markup, a link or a mention.
-"""
+Data is escaped, so that a framework's name or a log line cannot become markup, a link or a mention."""
 
 import html
 import re

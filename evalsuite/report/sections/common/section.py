@@ -1,7 +1,5 @@
 """What a section is: a title, and facts for its template.
-
-`sections(subject)` of a chapter's module gives those that a report has of it. `page/contents` has the order.
-"""
+`sections(subject)` of a chapter's module gives those that a report has of it. `page/contents` has the order."""
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
