@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     dialects = catalogue.known(search_paths(arguments))
     arguments.said = _read_said(arguments.set, SAID if arguments.model else READ_BY)
     if name := arguments.said["dialect"]:
-        catalogue.chosen(name, dialects)
+        look_up("logs.dialect", dialects, name)
     arguments.counted = None
     if arguments.model:
         from evalsuite.results.measure import flops
@@ -233,8 +233,9 @@ def _of_run(folder: Path, how: Mapping[str, Any]) -> Row:
 def _each(paths: Sequence[Path], read: Read) -> list[Row]:
     sizes = [_size(path) for path in paths]
     whole, done, read_rows = sum(sizes), 0, []
+    words = lambda: i18n.report_word("statuses", i18n.status("ok"))  # noqa: E731  which all tables are printed with
     with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as show:
-        rows = processes.shared(read, paths, i18n.spoken, worth=whole >= WORTH_FORKING_BYTES)
+        rows = processes.shared(read, paths, words, worth=whole >= WORTH_FORKING_BYTES)
         for path, size, row in zip(paths, sizes, rows, strict=True):
             done += size
             if show:
@@ -273,10 +274,8 @@ def _may_be_history(path: Path) -> bool:
 
 def _exit(rows: Sequence[Row], names: Sequence[str]) -> int:
     measured = [row for row in rows if row["throughput"] is not None and row["status"] in ("ok", "partial")]
-    if not all(map(os.path.exists, names)):
-        return Exit.USAGE
-    read = Exit.DONE if len(measured) == len(rows) else Exit.SOME_FAILED
-    return read if measured else Exit.NOTHING_MEASURED
+    read = Exit.NOTHING_MEASURED if not measured else Exit.DONE if len(measured) == len(rows) else Exit.SOME_FAILED
+    return read if all(map(os.path.exists, names)) else Exit.USAGE
 
 
 def facts(path: Path, reading: "Reading") -> Row:

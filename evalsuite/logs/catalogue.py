@@ -103,11 +103,6 @@ def load(file: Path) -> tuple[Dialect, ...]:
     return declared
 
 
-def chosen(name: str, dialects: Mapping[str, Dialect]) -> Dialect:
-    """Raises EvalsuiteError with the nearest name if there is none."""
-    return look_up("logs.dialect", dialects, name)
-
-
 def recipe_dialect(framework: str, recipe: "Recipe", dialects: Mapping[str, Dialect]) -> Dialect | None:
     """That *recipe* prints; None: each log shows it. Raises EvalsuiteError if it is not among *dialects*."""
     if recipe.dialect is None:

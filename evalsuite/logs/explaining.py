@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalsuite.contracts.dialect import Dialect
+from evalsuite.core.errors import look_up
 from evalsuite.core.messages import Message
-from evalsuite.logs import catalogue, recognition
+from evalsuite.logs import recognition
 from evalsuite.logs.formatting import shown
 from evalsuite.logs.scan.collectors import FACT_BYTES, HEADER, spelt
 from evalsuite.logs.text.logfile import Chunk, chunks
@@ -52,7 +53,7 @@ def explained(
     watcher: Watcher | None = None,
 ) -> Explanation:
     """*every* line is listed, or the first few of each kind in the log's first part. Raises Unreadable."""
-    fits = [catalogue.chosen(name, dialects)] if name else recognition.find_dialects(path, dialects.values())
+    fits = [look_up("logs.dialect", dialects, name)] if name else recognition.find_dialects(path, dialects.values())
     candidates = tuple(fit.name for fit in fits)
     seen: list[LineSeen] = []
     if len(fits) != 1:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from evalsuite.contracts.dialect import NO_DIGITS, Dialect
+from evalsuite.core.errors import look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import by_key
-from evalsuite.logs import catalogue
 from evalsuite.logs.scan.scan import QUIET_CHUNKS, find_failure
 from evalsuite.logs.text.intact import ALTERED, is_altered_log
 from evalsuite.logs.text.logfile import Chunk, Unreadable, chunks, kind
@@ -27,7 +27,7 @@ def _by_shape(dialects: tuple[Dialect, ...]) -> Mapping[bytes, Sequence[Dialect]
 def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Dialect]) -> Dialect:
     """The dialect called *name*, or the one that fits. Raises Unreadable if none or several do."""
     if name is not None:
-        return catalogue.chosen(name, dialects)
+        return look_up("logs.dialect", dialects, name)
     for path in paths:
         fitting = find_dialects(path, dialects.values())
         if len(fitting) == 1:

@@ -8,7 +8,7 @@ import pytest
 from evalsuite.contracts import dialect
 from evalsuite.contracts.dialect import Line
 from evalsuite.core import paths
-from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.logs import catalogue
 from evalsuite.logs.reading import read_file
 from evalsuite.logs.recognition import find_dialects
@@ -125,7 +125,7 @@ def test_a_sample_is_found_by_its_own_dialect_alone(declared, tmp_path):
 
 def test_an_unknown_dialect_gets_the_nearest_name():
     with pytest.raises(EvalsuiteError, match="Did you mean pytorch_examples"):
-        catalogue.chosen("pytorch_example", DIALECTS)
+        look_up("logs.dialect", DIALECTS, "pytorch_example")
 
 
 @pytest.mark.parametrize(("pattern", "beginnings"), sources.cases("logs.toml")["alternatives"])
