@@ -135,8 +135,7 @@ def _order(before: Finished, after: Finished) -> str | None:
 
 def _report(report: Finished) -> dict[str, object]:
     return {
-        "folder": str(report.folder),
-        "title": report.title,
+        **{"folder": str(report.folder), "title": report.title},
         "period": list(report.period) if report.period else None,
         "input_sha256": report.input_sha256,
         "framework_versions": {name: list(versions) for name, versions in report.versions.items()},
@@ -146,9 +145,7 @@ def _report(report: Finished) -> dict[str, object]:
 
 def _side(summary: Summary) -> dict[str, object]:
     return {
-        "median": summary.items_per_s.value,
-        "low": summary.items_per_s.low,
-        "high": summary.items_per_s.high,
+        **{"median": summary.items_per_s.value, "low": summary.items_per_s.low, "high": summary.items_per_s.high},
         "n": summary.n,
         "framework_versions": list(fairness.versions(summary)),
         "campaigns": len(changes.campaign_medians(summary)) or None,

@@ -41,6 +41,7 @@ from evalsuite.runs import equivalence, merged
 from evalsuite.runs.store import Store
 
 _OWN = re.compile(r"\.|(?:report|summary|manifest|tables)\b")  # how names begin in a report, whole or not
+OF_PAGE = ("forecast", "against", "author", "criteria", "receipts", "dialects")  # without them it is another page
 MOST_EDITS = 5  # sentences about changed run folders
 MOST_ROWS = 40  # of the board with all its scales; of a larger one so many sheets have the scale that compares most
 
@@ -235,8 +236,12 @@ def _next_step(shown: Board, evaluation: Evaluation, store: Store, arguments: ar
         again = shlex.join(["evalsuite", *typed]) if [*typed[:1]] == ["compare"] else shown.again
         return say("report.next_again", out=out, command=again)
     packed = dict(zip(store.roots, arguments.runs if isinstance(arguments.runs, list) else (), strict=False))
-    runs = shlex.join(word for root in store.roots for word in ("--runs", os.path.relpath(packed.get(root, root))))
-    return say("report.next_read", out=out, command=f"evalsuite audit {out} {runs}")
+    runs = [word for root in store.roots for word in ("--runs", os.path.relpath(packed.get(root, root)))]
+    for name in OF_PAGE:
+        value = getattr(arguments, name, None) or []
+        for each in value if isinstance(value, list) else [value]:
+            runs += [f"--{name}", str(each)]
+    return say("report.next_read", out=out, command=f"evalsuite audit {out} {shlex.join(runs)}")
 
 
 def unknown_dialects(evaluation: Evaluation, where: Places) -> Iterator[str]:
