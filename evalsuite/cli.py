@@ -173,7 +173,7 @@ class Parser(argparse.ArgumentParser):
             facts, name = paths.read_data("vocabulary.toml"), option[2:].replace("-", "_")
             if "--set" in known and any(name in facts[kind] for kind in ("fields", "other_names", "facts")):
                 self.error(text, did_you_mean(option, [f"--set {name}=…"], 0))
-            self.error(text, did_you_mean(option, known, NEAR) if option.startswith("--") else "")
+            self.error(text, did_you_mean(option, {*known} - {option}, NEAR) if option.startswith("--") else "")
         _module("options").refuse_misplaced(self, parsed, command, {word.partition("=")[0] for word in own})
         return parsed
 

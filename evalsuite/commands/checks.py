@@ -80,13 +80,9 @@ def certify(file: Path, book: Book, asked: Path, summary: Path) -> None:
     outcome = min(outcomes or {"undetermined"}, key=WORST_FIRST.index)
     until = last + timedelta(days=terms.valid_days)
     facts = {
-        "hash": files.sha256(summary),
-        "criteria": files.sha256(asked),
-        "own": "; ".join(own),
+        **{"hash": files.sha256(summary), "criteria": files.sha256(asked), "own": "; ".join(own)},
         "machines": ", ".join(sorted({str(run.environment) for run in runs if run.environment})),
-        "measured_at": last,
-        "valid_until": until,
-        "missing": ", ".join(missing),
+        **{"measured_at": last, "valid_until": until, "missing": ", ".join(missing)},
     }
     read = {each: words.read((each,), words.TERMINAL) for each in LANGUAGES}
     spoken = {each: lambda key, each=each: read[each](f"certificate.{key}").plain(each) for each in LANGUAGES}
