@@ -19,6 +19,7 @@ from evalsuite.importing.histories import EARLIEST_S, MOST_BYTES
 
 KNOWN: Mapping[str, tuple[str, float]] = paths.read_data("table_columns.toml")["exported"]
 HOSTS, DEVICES = ("Hostname", "hostname", "node", "instance"), ("UUID", "uuid", "gpu", "index")  # labels
+FEWEST_APART = 4  # scrapes, of idle or full devices all are alike
 IN_MS = 1e11  # a time above it counts milliseconds
 _DATED = re.compile(r"#?\s*(\d{10}(?:\.\d+)?)\s*")
 _SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)\{(.*)\}\s+(\S+)(?:\s+([\d.]+))?\s*")
@@ -43,11 +44,20 @@ class Exported:
             span = {"first": min(told), "last": max(told), "begin": begin_s, "end": end_s}
             days = {name: f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for name, at in span.items()}
             raise ValueError(Message("importing.exported_apart", file=self.file.name, **days))
+        for host, of in inside.items():
+            if period := _repeated([tuple(str(each.get(at)) for each in of) for at in sorted(of[0] if of else ())]):
+                raise ValueError(Message("importing.exported_repeated", file=self.file.name, host=host, n=period))
         hosts = sorted(host for host, of in inside.items() if of)
         if n != devices:
             values = {"file": self.file.name, "n": n, "hosts": hosts, "devices": devices}
             raise ValueError(Message("importing.exported_devices", **values))
         return {host: "\n".join([*_lines(inside[host], offset_s), ""]) for host in hosts}
+
+
+def _repeated(told: Sequence[tuple[str, ...]]) -> int | None:
+    """After how many scrapes all that the devices tell comes again, to the digit, twice at least."""
+    periods = (n for n in range(FEWEST_APART, len(told) // 3 + 1) if told[n:] == told[:-n])
+    return next((n for n in periods if len({*told[:n]}) >= FEWEST_APART), None)
 
 
 def _lines(devices: Sequence[Told], offset_s: float) -> Iterator[str]:

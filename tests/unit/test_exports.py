@@ -1,6 +1,7 @@
 """Run histories of other tools: files that real libraries wrote (`tests/exports/make.py`), and ways to spoil them."""
 
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -518,6 +519,9 @@ def scrapes(begin_s=BEGAN_S, end_s=ENDED_S, devices=8, stamped=False):
     return "\n".join([*lines, ""])
 
 
+AGAIN = re.sub(r"(\d{10})\n(.*) 90(?=\n)", lambda m: f"{m[1]}\n{m[2]} {80 + int(m[1]) // 5 % 7}", scrapes())
+
+
 def query(begin_s=BEGAN_S, end_s=ENDED_S, devices=8):
     """The same as Prometheus answers for a range."""
     name = {"__name__": "DCGM_FI_DEV_GPU_UTIL", "instance": "n1:9400"}
@@ -549,6 +553,7 @@ def test_what_an_exporter_told_meanwhile_is_the_utilisation_of_a_run(text, ask, 
         (scrapes(BEGAN_S - 86_400, ENDED_S - 86_400), "", "no two scrapes lie inside"),
         (scrapes(devices=16), "", "tells of 16 devices of n1 at that time and the run has 8"),
         (scrapes(BEGAN_S, BEGAN_S + 5), "", "no two scrapes lie inside"),
+        (AGAIN, "", "comes again to the digit after every 7 scrapes"),
         ("DCGM_FI_DEV_GPU_UTIL{gpu='0'} 3\n", "", "has no reading of a device with its time"),
         ("{", "", "expected scrapes of an exporter"),
         (scrapes(), "--set zone=berlin", "expected UTC, or hours and minutes from it"),
