@@ -50,18 +50,18 @@ def test_the_time_of_a_step_is_found_whatever_stands_around_it(tmp_path, line):
     assert value(read(tmp_path, "Batch size: 32\n" + log)) == pytest.approx(64, rel=0.02)
 
 
-def test_a_rate_of_items_beside_the_time_that_a_dialect_reads_is_read(tmp_path):
-    lines = (f"Epoch: [0][{n}/9000]\tTime 0.500\tImages/sec {400 + n % 3}\tLoss {9 / n:.3f}\n" for n in range(1, 99))
-
-    assert value(read(tmp_path, "".join(lines))) == pytest.approx(401, rel=0.01)
-
-
-def test_three_reports_tell_the_seconds_of_a_step_and_bars_of_an_excerpt_begin_where_it_does(tmp_path):
+def test_a_few_reports_tell_as_much_as_many_and_bars_of_an_excerpt_begin_where_it_does(tmp_path):
     told = "".join(f"iter: {n} / 70000, total loss: 0.3\n >>> lr: 0.1\nspeed: 0.250s / iter\n" for n in (20, 40, 60))
     loss = "{'loss': 1.1, 'learning_rate': 0.1, 'epoch': 0.8}\n"
     bars = [f" 27%|██ | {230 + n}/873 [20:{n * 4:02}<45:34,  4.00s/it]\n" for n in range(14)]
+    rated = [f"Epoch: [0][{n}/9000]\tTime 0.500\tImages/sec {400 + n % 3}\tLoss {9 / n:.3f}\n" for n in range(1, 99)]
+    two = [f"it {n}/9 | loss 3.1 | iter_time: 0.5s | batch_tokens: 800.0 | throughput: 9.0\n" for n in (4, 5)]
+    once = "train loss: 3.1\nTrain throughput/device/samples_per_sec: 8.0\nTrain throughput/samples_per_sec: 64.0\n"
+    counted = [f"10:0{e}:{n:02},500 loss: 0.3 [{50 + n * 5000}/206242]\n" for e in (0, 1) for n in range(0, 36, 2)]
 
-    assert (value(read(tmp_path, told)), value(read(tmp_path, "".join((*bars[:4], loss, *bars[4:]))))) == (4, 0.25)
+    logs = (told, (*bars[:4], loss, *bars[4:]), rated, two, once, counted)
+    found = [value(read(tmp_path, "".join(lines))) for lines in logs]
+    assert found == [4, 0.25, pytest.approx(401, rel=0.01), 1600, 64, pytest.approx(5000)]
 
 
 def test_formats_that_are_accepted_make_a_case_each_and_the_code_says_what_could_not_be_read(toy, tmp_path, capsys):

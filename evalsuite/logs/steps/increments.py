@@ -146,6 +146,7 @@ def _passed(after: float | None, before: float | None) -> float | None:
 def _increment(record: Record, before: Increment | None, base: int, usual: int, dialect: Dialect) -> Increment:
     each, said, earlier = dialect.each, record.step, before.record if before else None
     new_epoch = earlier is not None and record.epoch != earlier.epoch
+    falls = earlier is not None and said is None and (record.consumed or 0.0) < (earlier.consumed or 0.0)  # likewise
     index = before.step // each if before else 0
     if said is None:
         steps = max(1, int(record.interval or usual))
@@ -184,7 +185,7 @@ def _increment(record: Record, before: Increment | None, base: int, usual: int, 
         record,
         index * each,
         steps * each,
-        record.gap or new_epoch,
+        record.gap or new_epoch or falls,
         stamp,
         seconds if alone_s is None else alone_s * steps,
         rate if cumulative else record.rate,

@@ -35,7 +35,7 @@ def read_by_shape(
 
     *bars*: by these alone, or by none. *said*: facts that a dialect reads. *beside*: by rates that it leaves.
     """
-    grouped = groups(paths[0]) if paths else []
+    grouped = groups(paths[0], few=silent.dialect is None) if paths else []
     grouped = [of for of in grouped if bars in (None, bool(of.dialect and of.dialect.redrawn))]
     if beside:
         told = [(of, of.text.encode()) for of in grouped if of.dialect and "rate" in of.roles]
@@ -81,11 +81,10 @@ def _read_group(
         numbers = over_all(compute_numbers(variant))
         if variant.dialect.scope == "auto" and numbers.facts.devices not in (None, 1):
             continue  # whose rate it is, is asked
-        if numbers.facts.in_parts and numbers.facts.batch_from_outside and not numbers.rated:
-            continue  # is a step of theirs a part of an optimiser's step?
         quoted = '"' in (numbers.facts.assumed or "") and "steps_per_s" in shape.roles
-        if quoted and variant.dialect.unit not in NO_ITEMS:
-            continue  # of a table, perhaps of another part
+        quoted = quoted and variant.dialect.unit not in NO_ITEMS  # of a table, perhaps of another part
+        if quoted or (numbers.facts.in_parts and numbers.facts.batch_from_outside and not numbers.rated):
+            continue  # is a step of theirs a part of an optimiser's step?
         result = judge(numbers)
         if result.throughput is not None:
             break

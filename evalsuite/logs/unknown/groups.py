@@ -26,10 +26,10 @@ from evalsuite.logs.text.records import COMPACT, stamp_s
 from evalsuite.logs.unknown import roles, words
 
 HEAD_BYTES, PART_BYTES = 1 << 19, 1 << 11  # of a log, and of each later piece: groups are found in these
-MOST_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 1500, 120, 40, 300
+MOST_LINES, LINE_BYTES, STAMP_BYTES, MOST_GROUPS, MOST_OF_EACH = 12_000, 6000, 120, 40, 300
 SOURCE = "OWNER/REPOSITORY@COMMIT:FILE"
 LONGEST_TITLE, MOST_SHOWN = 3, 240  # words; frames a second, of a screen or a video
-FEWEST_STEPS = 5  # to which a bar counts that does not say what
+SHORT, FEWEST_STEPS = 200, 5  # lines, one or two of which may be all reports; to which a bar counts that says not what
 ALIKE, LEFT_OUT = 0.8, 0.98  # of as many lines; of what stamps tell: less leaves evaluations out
 LATE, ENDED = 0.6, 0.2  # of the log: a group that ends before weighs less, since it is not what goes on to its end
 _BAR, _FORM, _EPOCH, _OF_EPOCHS, _EVALUATION = (form.encode() for form in words.FORMS["bars"].values())
@@ -83,7 +83,7 @@ class Group:
         return hashlib.sha256(b"\n".join(texts)).hexdigest()[:12]
 
 
-def groups(path: Path) -> list[Group]:
+def groups(path: Path, *, few: bool = True) -> list[Group]:
     """The heaviest first; those that can be read before all others. Raises Unreadable.
 
     Where no line can be read alone, pairs are: of a counter and of the time.
@@ -96,10 +96,12 @@ def groups(path: Path) -> list[Group]:
     unlike = [(a, b) for a, b in near if words.WORD.findall(a[1]) != words.WORD.findall(b[1])]
     pairs = [(number, text + b"\n" + behind) for (number, text), (_, behind) in unlike]
     paired = [group for group in _groups_of(pairs) if group.dialect]
+    if not paired and not any(group.dialect for group in found) and len(sampled) < SHORT:
+        found = [group for group in _groups_of(sampled, few=few) if group.dialect] or found
     return sorted([*paired, *found], key=lambda group: (group.dialect is None, group.per_epoch))
 
 
-def _groups_of(sampled: Lines) -> list[Group]:
+def _groups_of(sampled: Lines, *, few: bool | None = None) -> list[Group]:
     by_words: dict[tuple[bytes, ...], list[tuple[int, bytes]]] = defaultdict(list)
     title, names = b"", list[bytes]()
     for number, text in sampled:
@@ -118,15 +120,16 @@ def _groups_of(sampled: Lines) -> list[Group]:
     trains = alone or any(_LOSS.search(words.translate(text)) for _, text in sampled)
     played = all(any(form.search(text) for _, text in sampled) for form in _PLAYED)
     often = sorted(by_words.items(), key=lambda pair: -len(pair[1]))[:MOST_GROUPS]
-    told = {number + 1 for number, text in sampled if re.search(rb"(?i)\b(?:step|iter)[a-z]*\W{0,3}\d", text)}
-    grouped = [_group(k, of, trains, played, once=of[0][0] in told or b"|" in of[0][1][:4]) for k, of in often]
+    told = {number + 1 for number, text in sampled if re.search(rb"(?i)\b(?:step|iter)[a-z]*\W{0,9}\d", text)}
+    grouped = [_group(k, of, trains, played, few, once=of[0][0] in told or b"|" in of[0][1][:4]) for k, of in often]
     grouped = [_refuse_alike(group, grouped, sampled) for group in grouped]
     stated = {match[1] for _, text in sampled for match in _STATED.finditer(text)}
     grouped = [replace(of, dialect=None, lacks=_EPOCHS) if _is_of_epochs(of, stated) else of for of in grouped]
     rated = [(group.dialect.scope, group.roles["rate"]) for group in grouped if group.dialect and "rate" in group.roles]
-    each = {words.PER_DEVICE.sub("", label) for scope, label in rated if scope == "per_device"}
+    each = {roles.name_of_rate(label) for scope, label in rated if scope == "per_device"}
     for place, group in enumerate(grouped):
-        if group.dialect and group.dialect.scope == "unstated" and group.roles.get("rate") in each:  # of one
+        label = roles.name_of_rate(group.roles.get("rate", ""))
+        if group.dialect and group.dialect.scope == "unstated" and label in each:  # of one
             group = replace(group, dialect=replace(group.dialect, scope="global"))
         grouped[place] = replace(group, doubt=Message("logs.shape_bars_alone")) if alone else group
     grouped.sort(key=lambda group: -group.count * group.weight * (ENDED if group.last < LATE * ends else 1))
@@ -191,7 +194,7 @@ def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
     return (clock[0] + b" " if clock else b"") + text[before.end() :]
 
 
-def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, played: bool, *, once: bool) -> Group:
+def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, played: bool, few: bool | None, *, once: bool) -> Group:
     number, text = lines[len(lines) // 2]
     plain = Group(count=len(lines), line=number, text=shown(text), last=lines[-1][0])
     texts = [text for _, text in (*lines[:MOST_OF_EACH], *lines[MOST_OF_EACH:][-MOST_OF_EACH:])]
@@ -202,10 +205,10 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, played: bool, *, 
     if not is_bar and (parts := roles.labels_of_parts(texts[len(texts) // 2])):
         said = b" ".join(word for word in said.split(b" ") if word not in parts)
     training = words.TRAINING.search(said) is not None or (is_bar and _LOSS.search(texts[len(texts) // 2]))
-    columns = {} if is_bar or not (once or played) else roles.columns_of(texts[: roles.FEWEST])
-    rates = {rate.items: rate.column[0] for rate in roles.rates_of(columns, played=played)}
-    framed = played and (at := rates.get("frames/s")) and ("step" in at.label or (at.value or 0) > MOST_SHOWN)
-    if len(lines) < roles.FEWEST and not framed and not (once and trains and not rates.keys() <= {*NO_ITEMS}):
+    rates = roles.rates_of(roles.columns_of(texts[: roles.FEWEST]), played=True) if played and not is_bar else ()
+    framed = any(u == "frames/s" and ("step" in c[0].label or (c[0].value or 0) > MOST_SHOWN) for c, u, *_ in rates)
+    least = 1 if (few is not None and trains and once) or (few and training) else roles.FEWEST
+    if len(lines) < least and not framed:
         return replace(plain, lacks=_FEW)
     tested = words.EVALUATION.search(said) and not words.LEARNING.search(said)
     if tested or _SAVED.search(said) or _FAILS.search(text) or (words.NOT_TRAINING.search(said) and not training):
@@ -314,7 +317,7 @@ def _find_clock(texts: Sequence[bytes], columns: roles.Columns) -> _Clock:
         columns, heads = {key: column for key, column in columns.items() if column is not at}, [at[0].text]
     elif len(stamps) == len(texts):  # then the time of day is no time of its own
         ends = list(map(len, heads))
-        columns = {key: column for key, column in columns.items() if [slot.end for slot in column] != ends}
+        columns = {key: of for key, of in columns.items() if [at.start + len(at.text) for at in of] != ends}
     chosen, restarts = roles.choose_counters(columns)
     return _Clock(stamps, next(iter(heads), b""), columns, chosen, restarts, unix)
 
@@ -327,14 +330,14 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     if per_epoch := min(apart, default=0.0) == 1.0:
         chosen = {"step": chosen["epoch"]}
     stamped = len(stamps) == len(texts) and len(set(stamps)) > 1
-    of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns)
+    of_items = "step" in chosen and roles.counts_samples(chosen["step"], columns, stamped=stamped)
     unit, scope, kilo = roles.choose_rate(columns, chosen, played)
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
-    less = timed == "report_s" and stamped and _leaves_out(chosen["report_s"], stamps)
+    between = math.fsum(roles.values_of(chosen["report_s"])[1:]) if timed == "report_s" and stamped else math.inf
+    less = stamped and between < LEFT_OUT * (stamps[-1] - stamps[0])  # than lies between the reports
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
-    if "rate" not in chosen and (counted := roles.choose_items(columns)):
-        chosen["items"], unit = counted
+    unit = roles.choose_items(columns, chosen, timed) or unit
     same: dict[str, float | None] = {}
     if stamped and timed == "seconds" and "step" in chosen and roles.scatter(chosen["seconds"], chosen["step"], stamps):
         same = roles.find_batch(chosen, kilo) if scope != "per_device" else {}
@@ -353,8 +356,8 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
         return replace(clocked, lacks=_NO_CLOCK)  # of the two lines one says nothing
     if per_epoch and timed not in ("seconds", "report_s", "elapsed"):
         return replace(clocked, lacks=_EPOCHS)
-    if len(texts) < roles.FEWEST:
-        chosen = {"rate": chosen["rate"]}  # of a table that is printed once, say
+    if len(texts) < roles.FEWEST and "rate" in chosen and "step" not in chosen:  # of a table that is printed once, say
+        chosen = {name: chosen[name] for name in ("rate", "seconds") if name in chosen}
     elif (of_items and not stamped) or (
         not {"step", "consumed"} & chosen.keys()
         and (not ("rate" in chosen or each) or len(texts) < (1 if "epoch" in chosen or trained else 2) * roles.FEWEST)
@@ -379,10 +382,6 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     made = replace(made, trust_stamps=not (coarse or (per_epoch and timed == "report_s")))
     made = replace(made, averaging="cumulative") if whole else made
     return replace(clocked, dialect=_with_evaluations(made, middle, inside=timed != "seconds" and not less))
-
-
-def _leaves_out(times: roles.Column, stamps: Sequence[float]) -> bool:  # what lies between two reports
-    return math.fsum(roles.values_of(times)[1:]) < LEFT_OUT * (stamps[-1] - stamps[0])
 
 
 def _finds(pattern: Pattern[bytes], texts: Sequence[bytes], chosen: roles.Chosen) -> bool:

@@ -16,11 +16,9 @@ HOUR_S, DAY_S, LATE = 3600, 86_400, 100  # since the start no report is so many 
 FEWEST = 3  # lines that make a group
 MOST_A_SECOND = 1000  # steps of an optimiser: what is faster tokenises, converts or copies
 MOST_STEPS, ROUND = 10_000, 1000  # between reports; what rises faster, and by no round number, counts items
-AGREES = 0.1  # with the stamps
-SCATTER = 1.5  # of the ninth tenth of a column over the first
-LEAST_SAMPLES, BATCH = 160, 16  # of a report that counts samples: ten times a batch of 16
-MEANT = 0.3  # how far a running mean may be from that of like steps
-REGULAR, NEARLY_ALL = 0.5, 0.9  # of the counter's steps are the usual one
+AGREES, SCATTER = 0.1, 1.5  # with the stamps; of the ninth tenth of a column over the first
+LEAST_SAMPLES, BATCH, BATCHES = 160, 16, 50  # of a report that counts samples: ten times 16; many times its first
+MEANT, REGULAR, NEARLY_ALL = 0.3, 0.5, 0.9  # how far a mean may be from that of like steps; shares of the usual steps
 
 _NUMBER = re.compile(rb"%b|%b" % (words.LASTING, words.NUMBER))
 _MEAN = re.compile("avg|average|mean")
@@ -71,8 +69,8 @@ def values_of(column: Sequence[Slot]) -> list[float]:
     return [value for slot in column if (value := slot.value) is not None]
 
 
-def _is_whole(column: Sequence[Slot]) -> bool:
-    return all(re.fullmatch(rb"[\d,_]+", slot.text) is not None for slot in column)
+def _is_whole(column: Sequence[Slot], also: bytes = b"") -> bool:
+    return all(re.fullmatch(rb"[\d,_]+%b" % also, slot.text) is not None for slot in column)
 
 
 def scatter(column: Column, counter: Column, stamps: Sequence[float]) -> bool:
@@ -107,7 +105,7 @@ def _differences(column: Sequence[Slot]) -> list[float]:
 
 def _rises(column: Sequence[Slot]) -> bool:
     values = values_of(column)
-    return len(values) == len(column) and len(set(values)) >= FEWEST - 1 and min(_differences(column)) >= 0
+    return len(values) == len(column) >= FEWEST and len(set(values)) > 1 and min(_differences(column)) >= 0
 
 
 def _rises_in_epochs(column: Column, counter: Column) -> bool:
@@ -139,13 +137,17 @@ def choose_counters(columns: Columns) -> tuple[Chosen, bool]:
     return {name: column for name, column in chosen.items() if column}, restarts and epochs is not None
 
 
-def choose_items(columns: Columns) -> tuple[Column, str] | None:
-    """Epoch 7: 8000 images in 39.71 s: those of the report, and their unit."""
-    for column in columns.values():
-        said = re.fullmatch(rb" ?([a-z]+) in ", words.translate(column[0].tail))
-        match = words.RATE.search(f"{said[1].decode()}/s") if said else None
-        if match and words.items_of(match) not in NO_ITEMS and _is_whole(column):
-            return column, words.items_of(match)
+def choose_items(columns: Columns, chosen: Chosen, timed: str) -> str | None:
+    """The unit of those of the report, where no rate says what it counts: Epoch 7: 8000 images in 39.71 s"""
+    bare = "rate" not in chosen or (timed and not words.RATE.search(chosen["rate"][0].words))
+    for column in columns.values() if bare else ():
+        said = re.fullmatch(" ?([a-z]+) in ", words.translate(column[0].tail).decode("utf-8", "replace"))
+        said = said or re.search(r"(?:total_num|step|batch)_([a-z]+)$", column[0].label)  # perf/total_num_tokens:800000
+        match = words.RATE.search(f"{said[1]}/s") if said else None
+        if match and words.items_of(match) not in NO_ITEMS and _is_whole(column, rb"(?:\.0+)?"):
+            chosen.pop("rate", None)
+            chosen["items"] = column
+            return words.items_of(match)
     return None
 
 
@@ -191,23 +193,26 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         told = epochs is not None and all(
             new > 0 for new, by in zip(_differences(epochs), steps, strict=True) if by < 0
         )
-        most = MOST_STEPS if falls or usual % ROUND else 10 * MOST_STEPS
-        if usual > most or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told:
-            continue
+        many = usual % ROUND == 0 and (not falls or _begins_with_batch(column, usual))
+        most = 10 * MOST_STEPS if many else MOST_STEPS
+        few = usual > most or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told
         of = ordered[place + 1] if share and not second and place + 1 < len(ordered) else []
         ends = [before for before, after in pairwise(values_of(column)) if after < before]
         filled = all(end > whole / 2 for whole in values_of(of)[:1] for end in ends)  # no improve 1/10
-        few = len(rising) < (FEWEST if falls else 1) or (falls > len(steps) / 4 and not told)
+        few |= len(rising) < (FEWEST if falls else 1) or (falls > len(steps) / 4 and not told)
         few |= falls > 0 and any(whole < FEWEST for whole in values_of(of)[:1])  # as much begins as trains
-        if few or not (named or filled):
-            continue
-        if not falls or often >= REGULAR * len(rising):
+        if not few and (named or filled) and (not falls or often >= REGULAR * len(rising)):
             counters.append((2 * named + share, -place, falls > 0, column))
     best = max(counters, key=lambda counter: counter[:2], default=None)
     return (best[3], best[2]) if best else (None, False)
 
 
-def counts_samples(step: Column, columns: Columns) -> bool:
+def _begins_with_batch(column: Column, usual: float) -> bool:  # [   50/206242], [10050/206242]
+    begin = column[0].value or 0.0
+    return column[0].lead.rstrip().endswith(b"[") and begin > 1 and begin * BATCHES <= usual and usual % begin == 0
+
+
+def counts_samples(step: Column, columns: Columns, *, stamped: bool) -> bool:
     """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two
 
     (epoch: 1, iters: 60, time: 14.259): junyanz/pytorch-CycleGAN-and-pix2pix@0ae4f0500e, train.py, counts images
@@ -216,7 +221,8 @@ def counts_samples(step: Column, columns: Columns) -> bool:
         return True
     usual = Counter(_differences(step)).most_common(1)[0][0]
     in_percent = any((c[0].lead, c[0].tail[:2]) == (b" (", b"%)") for c in columns.values())
-    return step[0].lead.rstrip().endswith(b"[") and in_percent and usual >= LEAST_SAMPLES and usual % BATCH == 0
+    told = in_percent and usual >= LEAST_SAMPLES and usual % BATCH == 0
+    return (step[0].lead.rstrip().endswith(b"[") and told) or (stamped and _begins_with_batch(step, usual))
 
 
 def _find_outer(columns: Columns, counter: Column) -> Column | None:
@@ -231,6 +237,10 @@ def _find_outer(columns: Columns, counter: Column) -> Column | None:
     return None
 
 
+def name_of_rate(said: str) -> str:
+    return re.sub(r"\W+", " ", words.PER_DEVICE.sub(" ", said)).strip()
+
+
 class Rate(NamedTuple):
     """A column of rates, by what their words say."""
 
@@ -240,10 +250,7 @@ class Rate(NamedTuple):
     each: bool  # of one device
     mean: bool
     whole: bool  # no part of a step
-
-    @property
-    def name(self) -> str:
-        return re.sub(r"\W+", " ", words.PER_DEVICE.sub(" ", self.column[0].words)).strip()
+    name: str
 
 
 def rates_of(columns: Columns, consumed: str = "samples", *, played: bool = False) -> Iterator[Rate]:
@@ -263,9 +270,8 @@ def rates_of(columns: Columns, consumed: str = "samples", *, played: bool = Fals
             continue
         if re.search(r"\baverage ", slot.label) and slot.tail == b" (" and behind and behind[0].tail[:1] == b")":
             column = behind  # Average examples/sec: 211.096 (38.7693): of all, and of the last ones
-        if any(value <= 0 for value in values_of(column)[1:]):
-            continue
-        if words.items_of(match) in NO_ITEMS and re.search(r"(?<!per)_s", match[0][1:]):
+        seconds = words.items_of(match) in NO_ITEMS and re.search(r"(?<!per)_s", match[0][1:])
+        if seconds or any(value <= 0 for value in values_of(column)[1:]):
             continue  # step_sec=792.3 may be seconds of a step
         fast = (slot.value or 0.0) > MOST_A_SECOND or (len(ordered) == 1 and slot.label == "steps per second")
         stepped = played and words.items_of(match) in NO_ITEMS and fast
@@ -277,6 +283,7 @@ def rates_of(columns: Columns, consumed: str = "samples", *, played: bool = Fals
             each=words.PER_DEVICE.search(slot.words) is not None,
             mean=words.MEAN.search(slot.words) is not None,
             whole=words.WHOLE.search(slot.label) is not None,
+            name=name_of_rate(column[0].words),
         )
 
 
@@ -284,10 +291,8 @@ def choose_rate(columns: Columns, chosen: Chosen, played: bool = False) -> tuple
     """(unit of items, whose, factor of a unit in thousands)"""
     consumed = chosen["consumed"][0].label if "consumed" in chosen else "samples"
     rates = list(rates_of(columns, consumed.split("_")[-1], played=played))
-    for rate in rates:
-        if rate.items in NO_ITEMS:
-            chosen.setdefault("steps_per_s", rate.column)
-    of_items = [rate for rate in rates if rate.items not in NO_ITEMS]
+    of_items, of_steps = ([rate for rate in rates if (rate.items in NO_ITEMS) is steps] for steps in (False, True))
+    chosen.update([("steps_per_s", rate.column) for rate in of_steps[:1] if "steps_per_s" not in chosen])
     if not of_items:
         return "tokens/s" if "tok" in consumed else "samples/s", "unstated", 1.0
     best = max(of_items, key=lambda rate: (rate.whole, not rate.mean, not rate.each))

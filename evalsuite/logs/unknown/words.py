@@ -71,10 +71,6 @@ class Slot:
     start: int
 
     @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-    @property
     def clock(self) -> bool:
         return bool(re.search(rb"[:hms\xe7]", self.text))
 
