@@ -82,13 +82,11 @@ class Site:
         if report is None:
             return {"id": entry.id, "folder": entry.folder, "broken": entry.broken}
         return {
-            "id": entry.id,
-            "folder": entry.folder,
+            **{"id": entry.id, "folder": entry.folder},
             "title": heading.title(report, self.report_words).plain("en"),
             "period": list(report.period) if report.period else None,
             "input_sha256": report.input_sha256,
-            "seal": entry.seal,
-            "journal_sha256": report.journal_sha256,
+            **{"seal": entry.seal, "journal_sha256": report.journal_sha256},
         }
 
 
