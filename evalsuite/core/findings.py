@@ -364,6 +364,7 @@ class SaidAlone(Finding, code="said_alone", question=7, noted=True):
     lines: Count
     text: Quote  # of the first of them
     longest: Count = 120
+    most: Count = 8  # and half of all that it says: above, it is the log of another program
 
 
 class FailedAtExit(Finding, code="D25", question=5, noted=True):

@@ -394,8 +394,11 @@ Loading cached dataset; weight decay not applied to BN parameters; fast_dev_run=
 bert-base-uncased tokenizer loaded; validation images are resized to 256x256 | number of skipped iterations:   0 |"""
 
 
+OTHERS = "\n".join(f"option {name * 3} is read" for name in "bcdfghjklm")  # the log of another program
+
+
 @pytest.mark.parametrize(
-    ("said", "marked"), [("clocks_event_reasons: thermal", 5), ("仅前向计算", 5), ("hostname: n8", 0)]
+    ("said", "marked"), [("clocks_event_reasons: thermal", 5), ("仅前向计算", 5), (OTHERS, 0), ("hostname: n8", 0)]
 )
 def test_what_one_log_of_a_script_says_of_its_work_or_machine_and_no_other_stands_at_its_row(said, marked, tmp_path):
     book = imported(tmp_path, lambda repeat: {"head": f"hostname: n7\n{said}"})

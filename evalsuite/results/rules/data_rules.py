@@ -39,7 +39,8 @@ def _said_alone(runs: Sequence[Measurement], told: Sequence[printed_beside.Told]
         cases, own = Counter(of[at][0] for at in places), recipe.startswith("reference-")
         rare = {key for key, by in said.items() if len(by) == 1 and (len(cases) > 1 or by.total() < len(places))}
         for place in places:
-            if alone := [lines[0] for key, lines in told[place].items() if (len(lines) == 1 if own else key in rare)]:
+            alone = [lines[0] for key, lines in told[place].items() if (len(lines) == 1 if own else key in rare)]
+            if alone and (own or len(alone) <= max(rules.SaidAlone.most, len(told[place]) / 2)):  # else another program
                 yield place, rules.SaidAlone(lines=len(alone), text=alone[0][: rules.SaidAlone.longest])
 
 
