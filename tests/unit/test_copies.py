@@ -54,13 +54,15 @@ def test_runs_that_are_no_repeats_of_their_own(runs, found):
         ([1326.0, 1330, 1323, 1331, 1324], 0),  # their digits do not tell
     ],
 )
+@pytest.mark.parametrize("scale", [1.0, 1e-200])  # whose square is 0, and which lose a last digit that is 0
 @pytest.mark.parametrize("other", [synthetic.case("b"), synthetic.case("a", (1, 2))])
-def test_figures_of_a_table_that_were_made_of_those_of_another_case(theirs, named, other):
+def test_figures_of_a_table_that_were_made_of_those_of_another_case(theirs, named, other, scale):
     own = [1300.0, 1303.7, 1296.7, 1305.0, 1298.3]
     rows = [(synthetic.case("a"), own), (other, theirs)]
-    runs = [replace(synthetic.measured(case, k, v), origin="cited") for case, of in rows for k, v in enumerate(of)]
+    figures = [(case, k, v * scale) for case, of in rows for k, v in enumerate(of)]
 
-    found = copies.copies(runs)
+    found = copies.copies([replace(synthetic.measured(*each), origin="cited") for each in figures])
+    named = named if scale == 1.0 else 0
     assert (len(found), {each.name for each in found.values()}) == (named, {"scaled_figures"} if named else set())
 
 

@@ -171,7 +171,7 @@ def _scaled(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     alike = by_key(((case.model, len(of[1])), (case.id, *of, scatter)) for case, of, scatter in scatters)
     pairs = (pair for same in alike.values() for pair in combinations(same, 2))
     for (case, own, values, scatter), (other, theirs, others, _) in pairs:
-        if abs(values[0] * others[1] / (values[1] * others[0]) - 1) > 2 * scatter:
+        if abs(values[0] / values[1] * (others[1] / others[0]) - 1) > 2 * scatter:
             continue  # as most
         ratios = [a / b for a, b in zip(values, others, strict=True)]
         digits = (10.0 ** int(Decimal(repr(each)).as_tuple().exponent) / each for each in (*values, *others))

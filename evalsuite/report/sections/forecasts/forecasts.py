@@ -1,7 +1,5 @@
 """What a model expects at the scales of `--forecast`, which were not measured (docs/numbers.md#extrapolation).
-
-Every value here carries ≈; none leaves this section.
-"""
+Every value here carries ≈; none leaves this section."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
