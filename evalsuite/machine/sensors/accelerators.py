@@ -50,9 +50,8 @@ def open_accelerators(awaited: bool = False) -> Sensor:
     """The first sensor that has devices. Where they are *awaited*, a driver that sleeps is asked again."""
     deadline = time.monotonic() + WAKES_S * awaited
     while not (found := next((sensor for sensor in open_sensors() if len(sensor)), Sensor())):
-        asleep = nvidia.trouble() and nvidia.symbol("nvmlInit_v2")  # the driver does not answer its library yet
-        if time.monotonic() >= deadline or not asleep:
-            break
+        if time.monotonic() >= deadline or nvidia.trouble() is None or nvidia.symbol("nvmlInit_v2") is None:
+            break  # else the library is here, and its driver does not answer yet
         time.sleep(ASKED_AGAIN_S)
     return found
 
