@@ -124,7 +124,7 @@ def test_how_logs_are_read_is_chinese_to_the_last_mark_and_english_as_json(say):
     assert "clock_disagrees：日志末尾自报" in say("zh", "parse", log)
     assert "clock_disagrees: the log's own final figure" in say("en", "parse", log)
     assert "the log's own final figure" in say("zh", "parse", log, "--json")
-    assert "clock_disagrees：共 1 个日志，例如" in say("zh", "parse", log, log)
+    assert "clock_disagrees：共 1 个日志，例如" in say("zh", "parse", log, log.with_name("axolotl.log"))
 
     log = str(next(archive.unpack(paths.DATA / "recorded.zip").glob("bluefog*-1x1/r0/log.*.txt")))
     assert not any(mark in say("zh", "parse", log).replace(log, "") for mark in (": ", "; ", ", ", " ("))
