@@ -6,11 +6,11 @@ import synthetic
 from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.documents import Citation, CitedFigure, HostEnvironment, UsedRecipe
-from evalsuite.core.findings import BaseUnlike, LossesApart
+from evalsuite.core.findings import BaseUnlike
 from evalsuite.core.model import Attempt, Fact, LogLine, Run, Utilisation
 from evalsuite.results.compare import fairness, published_rates
 from evalsuite.results.compare.scaling import with_scaling
-from evalsuite.results.measure import as_given, convergence, plausibility
+from evalsuite.results.measure import as_given, plausibility
 from evalsuite.results.measure.summary import summaries
 from evalsuite.results.rules import data_rules, machine, printed_beside
 from evalsuite.runs.endings import Outcome
@@ -71,17 +71,6 @@ def test_a_framework_alone_in_printing_a_figure_excuses_it_by_no_other_scale(fig
     told = [replace(run, figures=((figure, value),)) for run, value in zip(runs, values, strict=False)]
 
     assert [found.name for _, found in printed_beside.denied([*told, runs[-1]])] == denied
-
-
-@pytest.mark.parametrize(("begins", "late"), [((7.3, 7.1, 5.0), [2]), ((7.3, 7.1, 6.9), []), ((), [])])
-def test_each_run_of_ours_begins_with_the_loss_of_the_others(begins, late):
-    runs = [
-        replace(synthetic.measured(synthetic.case(), k, 38.0), course=((4.0, loss), (9.0, 2.0)))
-        for k, loss in enumerate(begins)
-    ]
-
-    found = [each for row in convergence.hold_together(summaries(runs)) for each in row.findings]
-    assert [each.where for each in found if isinstance(each, LossesApart)] == [runs[k].run.id for k in late]
 
 
 def of_two_scales(*facts, origin="measured"):

@@ -162,21 +162,9 @@ def hold_together(summaries: Sequence[Row]) -> list[Row]:
     )
     worst = {id: max(len(apart.get(each.other, ())) for each in found) for id, found in apart.items()}
     said = {id: found[0] for id, found in apart.items() if len(found) >= worst[id]}
-    said |= {row.case.id: late for row, *_ in rows if (late := _late(row))}
     return [
         replace(row, findings=(*row.findings, said[row.case.id])) if row.case.id in said else row for row in summaries
     ]
-
-
-def _late(row: Summary) -> findings.LossesApart | None:
-    """Of our own runs each begins where the others do."""
-    begun = [(run.course[0], run) for run in row.measurements if run.origin == "measured" and run.counts and run.course]
-    (step, loss), first = max(begun, key=lambda each: each[0][1], default=((0.0, 0.0), None))
-    for (_, own), run in begun:
-        if first and loss > 0 and own < (1 - findings.LossesApart.falls) * loss:
-            other, at = first.run.id, round(step)
-            return findings.LossesApart(step=at, loss=own, other=other, other_loss=loss, where=run.run.id)
-    return None
 
 
 def _apart(row: Summary, other: Summary) -> findings.LossesApart | None:
