@@ -21,6 +21,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.data import summary_json
 from evalsuite.report.forms import markdown
 from evalsuite.report.sections.common.section import Subject
+from evalsuite.report.sections.fairness import fairness
 from evalsuite.report.sections.reproduction import reproduction
 from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
@@ -57,9 +58,12 @@ def test_measured_runs_at_32_nodes_pass_fail_and_stay_open_each_with_its_reason(
     assert (passed["cell"].outcome, passed["value"].text) == ("pass", "93.1%")
     assert (failed["cell"].outcome, failed["value"].text) == ("fail", "63.7%")
     assert (broken["cell"].outcome, broken["value"]) == ("fail", None)
-    assert open_["cell"].outcome == "undetermined"
-    open_cell = open_["cell"]
-    assert (open_cell.reason, open_cell.notes[0]) == ("not_decided", "spans")  # its interval holds the threshold
+    of = open_["cell"]
+    assert (of.outcome, of.reason, of.notes[0]) == (
+        "undetermined",
+        "not_decided",
+        "spans",
+    )  # its interval holds the threshold
 
 
 def test_a_criterion_is_a_row_of_the_page_and_of_markdown_with_what_it_says_of_each(subject, tmp_path):
@@ -103,12 +107,9 @@ def test_the_figures_of_an_example_are_those_that_it_had_and_its_summary_keeps_t
     name, evaluation = example
 
     found = figures(evaluation)
-
     assert found == goldens.expected(f"examples/{name}.csv", found)
     assert len(evaluation.summaries) >= 8
-
     document = json.loads(json.dumps(summary_json.document(Book(evaluation=identity.ordered(evaluation)), "0" * 64)))
-
     jsonschema.validate(document, SCHEMA)
     assert len(document["summaries"]) == len(evaluation.summaries)
 
@@ -184,6 +185,11 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         assert sum(map(int, counts.groups())) == 2 * int(counts[2])  # they add up
         unstated = [each.chosen for each in shown.sheets if "no source says" in each.chosen.sentence.plain("en")]
         assert unstated and all("state these conditions" in each.beside.plain("en") for each in unstated)
+        (fair,) = fairness.sections(Subject(book=Book(evaluation=evaluation), words=SPOKEN))
+        said = [
+            of["standing"].plain("en") for of in fair.facts()["matrices"] if "timed it." in of["standing"].plain("en")
+        ]
+        assert said and all("Not stated for all: " in each for each in said)
         shares = {row.cells(SPOKEN)[4].plain("en") for row in every if row.printed}
         assert "20.4%§⚠" in shares and {share[-1] for share in shares} <= {"§", "⚠", "—"}
         sheet = next(sheet for sheet in shown.sheets if "224" in sheet.tab.plain("en"))

@@ -11,7 +11,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.compare.equivalence import CasePair, case_pairs
 from evalsuite.results.compare.fairness import Comparison, FactRow, comparison
@@ -55,8 +55,7 @@ def _frameworks(row: Sequence[Summary]) -> int:
 
 def _matrix(block: Block, comparison: Comparison, words: Words) -> dict[str, Any]:
     labels = {column.example.series: column.label for column in block.columns}
-    evaluation = block.book.evaluation
-    pairs = case_pairs(comparison.members, evaluation.commands, evaluation.receipts)
+    pairs = case_pairs(comparison.members, block.book.evaluation.commands, block.book.evaluation.receipts)
     unstated = [row for row in comparison.rows if not any(row.values)]
     cited = any(summary.origin in PUBLISHED for summary in comparison.members)  # of which no machine was recorded
     same = [row for row in comparison.rows if row.likeness == "same" and not (cited and row.rule.key == "hosts")]
@@ -123,18 +122,20 @@ def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
     return words("fairness.computed_limited", computed_text=said, n=numbers.count(limited)) if limited else said
 
 
-def _standing(comparison: Comparison, labels: dict[str, str], words: Words) -> Text:
-    if comparison.standing == "ranked":
+def _standing(made: Comparison, labels: dict[str, str], words: Words) -> Rendered:
+    if made.standing == "ranked":
         return words("fairness.ranked")
-    if comparison.standing == "not_decided":
-        return words("fairness.not_decided", facts=_named(comparison.untold, words))
-    parts = (words.listed(labels[summary.case.series] for summary in part) for part in comparison.ranked if part[1:])
+    if made.standing == "not_decided":
+        return words("fairness.not_decided", facts=_named(made.untold, words))
+    parts = (words.listed(labels[summary.case.series] for summary in part) for part in made.ranked if part[1:])
     together = words.listed(words("fairness.part", frameworks=part) for part in parts)
-    if not together.items and comparison.apart:
-        return words("fairness.none_ranked", facts=_named(comparison.apart, words))
-    if not comparison.apart:  # a value is in doubt, or one alone is timed by a clock of ours
-        return words("fairness.only", parts=together)
-    return words("fairness.not_comparable", facts=_named(comparison.apart, words), parts=together)
+    if not together.items and made.apart:
+        return words("fairness.none_ranked", facts=_named(made.apart, words))
+    if not made.apart:  # a value is in doubt, or one alone is timed by a clock of ours
+        within = [row for part in made.ranked if part[1:] for row in comparison(part).untold]
+        unstated = [words("fairness.not_decided", facts=_named({row.rule.key: row for row in within}.values(), words))]
+        return words.sentences([words("fairness.only", parts=together), *unstated * bool(within)])
+    return words("fairness.not_comparable", facts=_named(made.apart, words), parts=together)
 
 
 def _named(rows: Iterable[FactRow], words: Words) -> Listed:
