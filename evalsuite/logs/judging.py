@@ -179,8 +179,8 @@ def judge(numbers: Numbers) -> Reading:
         nodes=told.nodes,
         batch_per_device=None if run.dialect.epochs_are_steps else told.batch_on_device,
         breakdown=next(filter(None, (scan.timers.breakdown(window) for scan in run.scans if scan.timers.found)), None),
-        scores=next(filter(None, scored), ()),
-        trained=trained,
+        scores=(scores := next(filter(None, scored), ())),  # by epochs
+        trained="too_seldom" if trained == "not_printed" and any(of.metric == "loss" for of in scores) else trained,
         findings=findings,
         unfinished=stop if status == "incomplete" else None,
         in_epochs=merged.in_epochs,

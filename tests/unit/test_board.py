@@ -123,7 +123,6 @@ def test_every_form_has_the_same_rows_in_the_same_order_with_the_same_text(name,
     told = [[str(cell).replace("\u00a0", " ") for cell in row if cell is not None] for row in lines]
     assert all(row in told for table in rows.values() for row in table)
     assert [text(made.finding)] in told
-
     command.show_board(made, ENGLISH)
     said = capsys.readouterr().out
     assert said.startswith(text(made.finding))
@@ -180,7 +179,6 @@ def test_from_a_quarter_of_the_runs_on_the_machine_is_the_finding_with_what_hold
 
 def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():
     (sheet,) = board.board(Book(evaluation=busy(synthetic.quick(), 1.0)), SPOKEN).sheets
-
     assert all(row.weak for row in sheet.chosen.rows) and sheet.chosen.answer.devices == 2
 
 
@@ -208,7 +206,6 @@ def test_what_was_not_skipped_and_not_lost_is_not_counted(evaluation, language, 
 
 def test_a_finding_over_several_sheets_counts_what_is_decided():
     made = board.board(Book(evaluation=synthetic.asked()), SPOKEN)
-
     assert text(made.finding) == "All 2 comparisons are decided: PyTorch is fastest in 1, by 23.1%; 1 tie."
     assert [text(sheet.lead) for sheet in made.sheets][1] == "OneFlow ≈ NGC PyTorch"
     (sheet,) = board.board(Book(evaluation=synthetic.quick()), SPOKEN).sheets

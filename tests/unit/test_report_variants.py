@@ -84,9 +84,8 @@ def test_the_csv_has_every_change_with_both_cases(built):
 
 
 def test_the_finding_of_variants_says_what_each_option_changes_at_the_scale_shown():
-    made = board.board(
-        Book(evaluation=synthetic.evaluation([ladder(), ladder(optimiser="x", speed=30.0)])), words.read()
-    )
+    found = synthetic.evaluation([ladder(), ladder(optimiser="x", speed=30.0)])
+    made = board.board(Book(evaluation=found), words.read())
 
     assert made.finding.plain("en") == "Throughput at 1×1: optimiser default → x +49.5%."
-    assert made.finding.plain("zh") == "1×1 的吞吐率变化：优化器 默认 → x：+49.5%。"
+    assert made.finding.plain("zh") == "1×1 的吞吐率变化：优化器：默认 → x +49.5%。"

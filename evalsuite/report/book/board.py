@@ -450,8 +450,7 @@ class _Maker:
         )
 
 
-def _losses_open(answer: Answer) -> bool:
-    """Whether language models are ordered of which too few runs print a loss for one to be held against another."""
+def _losses_open(answer: Answer) -> bool:  # of language models: too few runs print one
     rows = [each.summary.measurements for each in answer.ranked if each.summary.unit in IN_SEQUENCES]
     courses = [sum(bool(run.course) for run in runs if run.counts) for runs in rows]
     return len(rows) > 1 and any(0 < n < FEWEST_SEEDS for n in courses)

@@ -179,7 +179,8 @@ def _passed_over(answer: Answer, alike: Iterable[Answer]) -> tuple[Apart, ...]:
     for other in alike:
         others += (*other.ranked, *other.apart) if other.setting != answer.setting else ()
     best: dict[Candidate, Apart] = {}
-    for row in sorted(others, key=lambda row: -decisions.speed(row.summary)):
+    batch = first.case.series_batch  # with which it stands in the same table
+    for row in sorted(others, key=lambda row: (row.summary.case.series_batch != batch, -decisions.speed(row.summary))):
         near = answer.second and decisions.speed(row.summary) >= decisions.speed(answer.second.summary)
         if near and row.summary.unit == first.unit and answer.candidate(row.summary) not in ranked:
             best.setdefault(answer.candidate(row.summary), _apart(row.summary, first, answer.scope))

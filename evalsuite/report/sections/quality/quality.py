@@ -42,13 +42,12 @@ def sections(subject: Subject) -> Iterable[Section]:
 
 def _facts(subject: Subject) -> Mapping[str, object]:
     book, failures = subject.book, [run for run in subject.book.measurements if not run.counts]
-    blind = [of for of in book.measurements if of.origin == "measured" and unseen(of)]
     unknown = (*(OF_MADE_HERE if book.published else ()), *(() if book.evaluation.campaigns else OF_PLAN))
     return {
         **{"tally": tally(book), "broken": broken_rules(book), "failures": failures, "state_of": states.how},
         "counted": [key for key in COUNTED if key not in unknown],
         "place": partial(place, book),
-        "unwatched": {} if all(map(unseen, book.measurements)) else by_key((of.run.case, of) for of in blind),
+        "unwatched": by_key((of.run.case, of) for of in book.measurements if of.origin == "measured" and unseen(of)),
         "called": names.labels(run.run.case for run in failures),
         "skips": by_key(((names.framework(of.case.framework), of.kind, of.reason), of.case) for of in book.skips),
         **{"campaigns": book.evaluation.campaigns, "superseded": book.evaluation.superseded},
