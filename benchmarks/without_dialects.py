@@ -16,7 +16,8 @@ from evalsuite.logs.reading import Reading, read_file
 
 WITHIN = 0.1
 GIVEN = ({}, {"devices": 8}, {"devices": 8, "batch_per_device": 32})
-COUNTS = ({"images/s", "samples/s", "sequences/s", "examples/s", "sentences/s"}, {"words/s", "tokens/s"})
+ALIKE = "images samples sequences examples sentences", "words tokens", "frames timesteps"
+COUNTS = [{f"{item}/s" for item in items.split()} for items in ALIKE]
 
 
 def main() -> None:
