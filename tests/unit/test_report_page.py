@@ -159,7 +159,7 @@ def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
     assert verdict.all("article", class_="card") == []
     assert "C1 Linear speedup: No measured value is of 20 nodes" in line.text("en")
     assert "C2b hardware utilisation: No GPU utilisation was recorded" in line.text("en")
-    assert "C1 线性加速比：没有 20 个节点及以上的实测值" in line.text("zh-CN")
+    assert "C1 线性加速比：无 20 节点及以上的实测值" in line.text("zh-CN")
 
 
 @pytest.mark.parametrize(("name", "bold", "en", "zh"), sources.cases("report_page.toml")["the_fastest_by_more_than"])

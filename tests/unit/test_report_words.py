@@ -59,7 +59,7 @@ def test_a_sentence_without_its_value_a_value_without_a_place_and_an_unknown_lan
         (SPOKEN.listed(["PyTorch", "MXNet"]), "PyTorch、MXNet", "PyTorch, MXNet"),
         (
             SPOKEN.sentences([SPOKEN("headlines.all_valid", runs=2), SPOKEN("convergence.see_target")]),
-            *("2 次运行全部有效。虚线为目标。", "2 of 2 runs valid. The dashed line is the target."),
+            *("2 次运行全部有效。虚线为目标。", "2 runs, all valid. The dashed line is the target."),
         ),
         (SPOKEN.duration(4071), "1 小时 07 分 51 秒", "1 h 07 min 51 s"),
     ],
