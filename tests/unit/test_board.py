@@ -187,7 +187,6 @@ def test_who_may_not_be_ranked_and_a_faster_option_stand_where_their_values_are(
     clipped = (("gradient_clipping", "off"), ("image_size", "64"))
     rows += [of("mindspore", 50.0, batch_per_device=7), of("mxnet", 90.0, options=clipped)]
     (sheet,) = board.board(Book(evaluation=reports.evaluation(*rows)), SPOKEN).sheets
-
     assert [(text(row.name), row.why and text(row.why)) for row in sheet.chosen.rows] == [
         ("OneFlow", None),
         ("PyTorch, XLA: on", "XLA: on; placed with 80.00 below"),
@@ -223,7 +222,6 @@ def told(row, **changes):
 def test_where_the_setting_is_another_at_another_scale_each_table_says_so():
     made = shown(of("oneflow", 10.0, batch_per_device=16), of("oneflow", 19.0, scale=(1, 2), batch_per_device=4))
     said = "The settings differ by scale (1×1 bsz 16; 1×2 bsz 4): no value here compares with one at another scale."
-
     assert [text(made.sentences_of(table)[-1]) for table in made.sheets[0].tables] == [said, said]
 
 
@@ -239,7 +237,6 @@ def test_what_is_at_other_scales_alone_says_at_which_and_a_chip_how_many_are_see
     rows = [of("oneflow", 10.0), of("oneflow", 19.0, scale=(1, 2)), of("pytorch", 9.0), of("mxnet", 18.0, scale=(1, 2))]
     made = shown(*(told(row, trained="trained" if n else "not_printed") for n, row in enumerate(rows)))
     whys = {text(row.name): text(row.why) for table in made.sheets[0].tables for row in table.rows if not row.summary}
-
     assert whys == {"MXNet": "planned at 1×2 only", "PyTorch": "planned at 1×1 only"}
     bad = [text(chip.text) for chip in made.chips if not chip.good]
     assert "loss falls in 3 of 4 cases, not printed in 1" in bad

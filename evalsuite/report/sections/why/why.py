@@ -83,7 +83,7 @@ def reason(ladder: Ladder, words: Words) -> Rendered | None:
     if worked < 0.5 and busy == "gpu" and "cpu" in after and after["cpu"].mean >= FULL_FROM:
         parts.append(words("why.host_full", busy=numbers.quantity(after["cpu"].mean, unit="%")))
     used = max((after[name] for name in NETWORK if name in after), key=lambda used: used.mean, default=None)
-    if worked < 0.5 and used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
+    if worked < 1 - LOST_FROM and used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
         parts.append(words("why.network", share=numbers.percent(used.mean / used.capacity)))
     if len(parts) == 1 and worked < 1 - LOST_FROM:
         parts.append(words("why.untimed"))
