@@ -34,12 +34,13 @@ AROUND = [
     "[{n:06}] loss={loss} ({s:.3f} sec/step)", "Step {n}: loss={loss}, time per 10 iters: {ten:.2f} sec",
     "[10:{m:02}:00] train | step {n} | loss {loss} | {s} s/it\n[10:{m:02}:00] valid | step {n} | loss 2 | 0.2 s/it",
     "2024-08-23 10:{m:02}:{t:02},000 [INFO] Epoch and iter 28 {n} Loss {loss} Time {ten:.2f}",
-    "Train Epoch {n}: 100%|██████████| 9/9 [00:04<00:00,  2.00it/s, Loss={loss:.3f}]",
+    "Train Epoch {n}: 100%|█| 9/9 [00:04<00:00,  2.00it/s, Loss={loss:.3f}]", "iter {n}00 spent {ten}00 s loss {loss}",
     "Training: 100%|██████████| 10/10 [00:05<00:00,  2.00it/s]\nEvaluating: 100%|█| 9/9 [00:01<00:00]\nloss {loss}",
     "[TRAIN] Iter: {n} Loss: {loss}\n  2%|█ | {n}/2000 [{m:02}:{t:02}<09:00,  2.00it/s]",
     "Epoch 0 of 3:  9%|█| {n}/2500 [{m:02}:{t:02}<05:00]\rLoss: {loss:.3f}:  9%|█| {n}/2500 [{m:02}:{t:02}<05:00]",
     " 2%| | {n}/1250 [{m:02}:{t:02}<09:00,  2.00batch/s]\n  return Variable._execution_engine.run_backward(  # of it",
     "1699{n:06}.0 step {n} loss {loss} time: {ten:.1f} seconds\nEvaluating 1000 images",
+    "optimization steps = 2000\n[Step 1{n:04}] Info\n  loss {loss}\nSteps:  2%|█ | {n}/2000 [{m:02}:{t:02}<09:00]",
 ]  # fmt: skip
 
 

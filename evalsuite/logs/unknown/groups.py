@@ -166,7 +166,8 @@ def _refuse_alike(group: Group, others: Sequence[Group], sampled: Lines) -> Grou
     unsaid = bar and any("step" in of.roles for of in rest) and not trains
     if bar and unsaid:  # [TRAIN] Iter: 4500 above 4500/200000
         counts = re.compile(rb"(?i)\b(?:step|iter)[a-z]*\W{0,3}(?:%b|%d)\b" % (bar["n"], _count(bar["n"]) + 1))
-        unsaid = not any(counts.search(line) for at, line in sampled if abs(at - group.line) <= 1 and not _bar(line))
+        total = re.compile(rb"(?i)\b(?:optimi[sz]ation|train|max)[a-z]*[ _]steps?\W{1,3}%b\b" % bar["of"])
+        unsaid = not any((counts if abs(at - group.line) <= 1 else total).search(t) for at, t in sampled if not _bar(t))
     refused = (alike and (bar or re.match(rb"\W?[A-Za-z_]{2,}\W", text))) or unsaid
     return replace(group, dialect=None, lacks=_UNCLEAR) if refused else group
 

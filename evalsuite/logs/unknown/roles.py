@@ -21,7 +21,6 @@ LEAST_SAMPLES, BATCH, BATCHES = 160, 16, 50  # of a report that counts samples: 
 MEANT, REGULAR, NEARLY_ALL = 0.3, 0.5, 0.9  # how far a mean may be from that of like steps; shares of the usual steps
 
 _NUMBER = re.compile(rb"%b|%b" % (words.LASTING, words.NUMBER))
-_MEAN = re.compile("avg|average|mean")
 _SINCE_1970 = {"unix_s": 1e9, "unix_ms": 1e12}  # at least, and less than twice: 2001 to 2033
 
 Column = list[Slot]
@@ -400,7 +399,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     metered = any(re.match("data", column[0].label) for column in columns.values())  # as MetricLogger prints both
     steps = (c for c in plain if words.PER_STEP.search(c[0].words) or _is_pace(c[0]))
     steps = (c for c in steps if not c[0].clock and (stamps or not _is_of_report(c, counter)))
-    per_step = sorted(steps, key=lambda c: bool(_MEAN.search(c[0].words)))
+    per_step = sorted(steps, key=lambda c: bool(words.MEAN.search(c[0].words)))
     interval = usual_interval(counter)
     pairs = [(count, c) for count, c in pairwise(columns.values()) if c[0].unit in words.UNIT_S and interval]
     counted = [c for n, c in pairs if {*values_of(n)} == {interval} and re.match(rb" ?(?:step|iter|batch)", n[0].tail)]
@@ -416,7 +415,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     if clock and interval and (told := _find_agreeing([c for c in plain if c is not begun], clock, interval, per_step)):
         name, chosen[name] = told if stamps or not begun else ("elapsed_s", begun)
         return "elapsed" if name == "elapsed_s" else name
-    if per_step and not _MEAN.search(per_step[0][0].words):
+    if per_step and not words.MEAN.search(per_step[0][0].words):
         chosen["seconds"] = per_step[0]
         return "seconds"
     unclear = ""
@@ -437,7 +436,7 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             whole = all(math.isclose(value, round(value), abs_tol=1e-6) for value in values)  # 515.1 min, too
             return "elapsed whole" if interval and whole else "elapsed"
         name, plain_time = "", slot.unit or _named_unit(slot) or slot.label.rpartition(" ")[2] == "time"
-        seldom = interval * min(values) > HOUR_S and "elapsed" in slot.label and not stamps  # if it were of one step
+        seldom = interval * min(values) > HOUR_S and re.search("elapsed|spent", slot.label) and not stamps  # if of one
         if slot.clock or seldom or "since_last" in slot.label:  # 0:04:19 is no time of one step
             name = "report_s"
         elif re.match(rb"\s?\(\s*$", slot.tail) or (metered and slot.label.endswith("time")):  # Time 0.400 (0.414)
@@ -450,6 +449,5 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
             chosen[name] = column
             return name
         unclear = "unclear"
-    if per_step:
-        chosen["seconds"] = per_step[0]
+    chosen.update([("seconds", column) for column in per_step[:1]])
     return "seconds" if per_step else unclear
