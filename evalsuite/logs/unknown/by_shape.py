@@ -10,7 +10,7 @@ from types import MappingProxyType
 from evalsuite.contracts.dialect import NO_ITEMS, Dialect, Scope
 from evalsuite.core.messages import Message, join, message_of
 from evalsuite.core.redaction import redact
-from evalsuite.logs.judging import Reading, judge
+from evalsuite.logs.judging import FEWEST_STEPS, Reading, judge
 from evalsuite.logs.steps.merging import Said
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps, measure_logs
 from evalsuite.logs.text.logfile import Unreadable
@@ -42,13 +42,13 @@ def read_by_shape(
         rated = [line.compiled for line in beside.step if {"rate", "rate_k"} & line.compiled.groupindex.keys()]
         grouped = [of for of, text in told if not any(map(re.Pattern.search, rated, repeat(text)))]
     found = silent
-    others = [of for of in grouped[1:] if of.dialect and "rate" in of.roles and {"step", "epoch"} & of.roles.keys()]
+    others = [of for of in grouped[1:] if of.dialect and "rate" in of.roles]
+    others = [of for of in others if {"step", "epoch"} & of.roles.keys() or of.count < FEWEST_STEPS]
     for shape in (*grouped[:1], *others):
         read = _read_group(replace(shape, text=redact(shape.text)), paths, arrivals, given, silent, said)
         counts, steps = read.throughput and read.throughput.items_per_s, found.throughput
         richer = counts and read.unit not in NO_ITEMS and counts > ((steps and steps.items_per_s) or 0.0)
-        if found is silent or richer:
-            found = read
+        found = read if found is silent or richer else found
         if richer:
             break  # of lines that tell steps alone, and others that rate items, these say more
     return found

@@ -90,14 +90,15 @@ def groups(path: Path, *, few: bool = True) -> list[Group]:
     """
     sampled = list(_sample(path))
     found = _groups_of(sampled)
+    once = [of for of in _groups_of(sampled, few=few) if of.dialect] if len(sampled) < SHORT else []
     if any(group.dialect and not group.per_epoch for group in found):
-        return found
+        rated = not few or any("rate" in of.roles for of in found if of.dialect)
+        return found if rated else [*found, *(of for of in once if words.RATE.search(of.roles.get("rate", "")))]
     near = [(a, b) for a, b in pairwise(sampled) if b[0] - a[0] <= 2 and not (_bar(a[1]) or _bar(b[1]))]
     unlike = [(a, b) for a, b in near if words.WORD.findall(a[1]) != words.WORD.findall(b[1])]
     pairs = [(number, text + b"\n" + behind) for (number, text), (_, behind) in unlike]
     paired = [group for group in _groups_of(pairs) if group.dialect]
-    if not paired and not any(group.dialect for group in found) and len(sampled) < SHORT:
-        found = [group for group in _groups_of(sampled, few=few) if group.dialect] or found
+    found = found if paired or any(group.dialect for group in found) else once or found
     return sorted([*paired, *found], key=lambda group: (group.dialect is None, group.per_epoch))
 
 
@@ -189,10 +190,9 @@ def _sample(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _bare(text: bytes, prefix: Pattern[bytes] | None) -> bytes:
-    if prefix is None or not (before := prefix.match(text)):
-        return text
-    clock = _RELAYED.search(before[0])
-    return (clock[0] + b" " if clock else b"") + text[before.end() :]
+    before = prefix.match(text) if prefix else None
+    clock = _RELAYED.search(before[0]) if before else None
+    return (clock[0] + b" " if clock else b"") + text[before.end() if before else 0 :]
 
 
 def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, played: bool, few: bool | None, *, once: bool) -> Group:
@@ -221,8 +221,7 @@ def _group(key: tuple[bytes, ...], lines: Lines, trains: bool, played: bool, few
     timed = "step" in group.roles and (rated or (trains and "steps_per_s" in group.roles))
     timed |= rated and ("epoch" in group.roles or b"epoch" in said.lower())
     timed |= bool(trains or framed) and bool({"rate", "seconds"} & group.roles.keys())  # alone, where one has a loss
-    counted = is_bar and re.search(_OF_EPOCHS, text)
-    if not training and not ((trains or counted) and counts) and (is_bar or not timed):
+    if not training and not ((trains or re.search(_OF_EPOCHS, text)) and counts) and (is_bar or not timed):
         return replace(group, dialect=None, lacks=_NO_TRAINING)
     return group
 
