@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     checks = doctor.checks(arguments.runs, arguments.adapters)
     ready = doctor.ready(checks)
     _show(arguments, checks, ready, say("doctor.ready" if ready else "doctor.not_ready"))
-    return Exit.DONE
+    return Exit.DONE if ready else Exit.USAGE
 
 
 def _show(arguments: argparse.Namespace, checks: Sequence[Check], ready: bool, conclusion: str) -> None:
