@@ -105,14 +105,14 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
             parser.error(i18n.say("command.unknown", name=word), did_you_mean(word, COMMANDS))
         parser.print_help()
         return Exit.USAGE
-    parsed = parser_of(command).parse_known(arguments[1:])
-    parsed.typed = arguments
-    if places := getattr(parsed, "sensors", ()):
-        os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(map(os.path.abspath, places))
-    chosen = _module(command)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        parsed = parser_of(command).parse_known(arguments[1:])
+        parsed.typed = arguments
+        if places := getattr(parsed, "sensors", ()):
+            os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(map(os.path.abspath, places))
+        chosen = _module(command)
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return int(chosen.run(parsed))
     except BrokenPipeError:
         sys.stderr.close()  # our reader has gone (`… | head`)
