@@ -11,7 +11,7 @@ from pathlib import Path
 from evalsuite.contracts.dialect import Dialect
 from evalsuite.core import paths
 from evalsuite.core.decode import instant
-from evalsuite.core.errors import EvalsuiteError, Gone, NothingMeasured
+from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.model import Log
 from evalsuite.logs.recognition import recognise
 from evalsuite.logs.text.logfile import Unreadable, chunks
@@ -83,7 +83,7 @@ def _recorded(folder: Path) -> tuple[Log, AgentOutcome]:
     agents = run.agents()
     log = next((log for log in run.logs() if log.host in agents), None)
     if log is None or (log.path.stat().st_size and not log.arrivals.is_file()):
-        raise Gone.of("logs.goodput_no_clock", path=folder)
+        raise EvalsuiteError.of("logs.goodput_no_clock", path=folder)
     return log, agents[log.host]
 
 
@@ -103,7 +103,7 @@ def _attempts(agent: AgentOutcome, log: Log, dialect: Dialect) -> Iterator[Train
 def _attempt(agent: AgentOutcome, log: Log, dialect: Dialect) -> TrainingAttempt:
     begun, arrival = instant(agent.started_at), read_arrivals(log.arrivals)
     if begun is None:
-        raise Gone.of("logs.goodput_no_clock", path=log.path.parent)
+        raise EvalsuiteError.of("logs.goodput_no_clock", path=log.path.parent)
     begin_s, end_s = begun.timestamp(), begun.timestamp() + agent.duration_s
     events = tuple(
         replace(event, at_s=min(begin_s + at_s, end_s))
