@@ -1,7 +1,6 @@
 """The evaluation of `docs/examples/dlperf-v1`: DLPerf's report v1.0, from its published figures.
 
-Every value is *cited*: it has †, decides nothing, and leads to a line of a file at a commit. A published median rests
-on its single runs where they agree; else the difference is flagged (D16).
+Every value is *cited*, by a line of a file at a commit. A median rests on its single runs, or the difference is D16.
 """
 
 import functools
@@ -32,6 +31,7 @@ from evalsuite.core.model import (
     Summary,
     Throughput,
 )
+from evalsuite.report.sections.author import author, author_file
 from evalsuite.results.compare import scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.verdicts import verdicts
@@ -47,7 +47,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
     runs = _runs(folder)
     measurements = [m for row in paths.read_rows(folder / "cells.csv") for m in _measurements(row, runs, source)]
     summaries = scaling.with_scaling(summary.summaries(measurements))
-    return Evaluation(
+    rebuilt = Evaluation(
         title=TITLE,
         profile="dlperf",
         planned=tuple(summary.case for summary in summaries),
@@ -59,6 +59,7 @@ def evaluation(folder: Path = SOURCE) -> Evaluation:
         environments={str(_machine(source)): _environment(source)},
         commands=_commands(paths.read_rows(folder / "cells.csv"), measurements),
     )
+    return author.attached(rebuilt, author_file.read(folder / "author.toml"))
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, ...]:

@@ -53,17 +53,15 @@ def _show(code: str, words: Words) -> None:
         ("question", f"{rules[0].question}. {_in_words(f'{question}.title', words)}"),
         *(("costs", each) for each in dict.fromkeys(cost(rule, words).plain(words.languages[0]) for rule in rules)),
         *(("says", said) for rule in rules if (said := _says(rule, words)).strip(f"{LEFT_OUT} ")),
-        *(("limits", each) for rule in rules for each in _limits(rule, words)),
+        *(
+            ("limits", f"{value}: {_in_words(key, words)}")
+            for rule in rules
+            for name, value in limits(rule).items()
+            if (key := f"limits.{rule.name}.{name}") in words  # the sentences above name the others
+        ),
         ("remedy", _in_words(f"{question}.remedy", words)),
     ]
     aligned([(f"  {_in_words(f'explain.{label}', words)}", said.replace(NARROW_SPACE, " ")) for label, said in rows])
-
-
-def _limits(rule: type[Finding], words: Words) -> Iterator[str]:
-    """Each with why it is what it is, or else with its name."""
-    for name, value in limits(rule).items():
-        key = f"limits.{rule.name}.{name}"
-        yield f"{value}: {_in_words(key, words) if key in words else f'{rule.name}, {name}'}"
 
 
 def _in_words(key: str, words: Words) -> str:

@@ -17,19 +17,19 @@ function compare(sheet, name) {
 }
 
 /* An option has one language: that of the page. */
-function nameTheFastest() {
+function nameOptions() {
   const fastest = shownText(element("b", {}, [word("board.fastest")]));
-  for (const option of all('.baseline option[value=""]')) option.textContent = fastest;
+  for (const option of all(".baseline option")) option.textContent = option.row ? shownText(option.row.cells[0]) : fastest;
 }
 
 export function followBoard() {
-  nameTheFastest();
-  for (const input of all('input[name="lang"]')) input.addEventListener("change", nameTheFastest);
+  nameOptions();
+  for (const input of all('input[name="lang"]')) input.addEventListener("change", nameOptions);
   for (const sheet of all(".sheet")) {
     const select = one(".baseline select", sheet);
-    const names = new Set(all("tr[data-raw]", sheet).map((row) => shownText(row.cells[0])));
-    if (names.size < 2) one(".baseline", sheet).hidden = true;
-    select.append(...[...names].map((name) => new Option(name)));
+    const rows = new Map(all("tr[data-raw]", sheet).map((row) => [shownText(row.cells[0]), row]));
+    if (rows.size < 2) one(".baseline", sheet).hidden = true;
+    select.append(...[...rows].map(([name, row]) => Object.assign(new Option(name), { row })));
     select.addEventListener("change", () => compare(sheet, select.value));
   }
 }

@@ -318,12 +318,11 @@ class _Maker:
         name = self._name(of, answer.scope)
         ranked = next((each.summary for each in answer.ranked if answer.candidate(each.summary) == of), None)
         first = ranked or min(own, key=lambda row: len(self._unlike(answer, row)))
-        best = next(row for row in own if row.case.series_batch == first.case.series_batch)
+        batch = [row for row in own if row.case.series_batch == first.case.series_batch]
         setting = compared.setting_of(first.case, answer.scope)
-        same = {row.case.recipe for row in own if compared.setting_of(row.case, answer.scope) == setting}
+        same = [row for row in own if compared.setting_of(row.case, answer.scope) == setting]
         row = self._row(answer, first, name)
-        if len(same) > 1:
-            row = replace(row, script=self.words("board.one_of", script=first.case.recipe, n=numbers.count(len(same))))
+        row = replace(row, script=self._script(first, same, based=row.efficiency is not None))
         like = (each for each in alike if each is not answer and not each.withheld)
         for each in like if row.why else ():  # where it stands among those of its own conditions
             if any(entry.summary is first for entry in each.ranked[1:]):
@@ -337,14 +336,22 @@ class _Maker:
             row = replace(row, why=replace(said, separators=answers.SEVERAL))
         if not ranked and answer.ranked and row.why is None:
             row = replace(row, why=self.words("outcome.not_comparable"))
-        if best is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
+        if (best := batch[0]) is first or best.unit != first.unit or speed(best) / speed(first) - 1 < FASTER_FROM:
             return [row]
-        other, many = self._row(answer, best, name), numbers.count(len({row.case.recipe for row in own}))
-        why = other.why or self.words("board.one_of", script=best.case.recipe, n=many)
+        other = self._row(answer, best, name)
+        why = other.why or self._script(best, batch) or self.words.same(best.case.recipe)
         called = self.words("board.option", name_text=name, option_text=why)
         if entry := next((each for each in answer.ranked if each.summary is ranked), None):  # so it bars no lead
             why = self.words("board.own", why_text=why, value=answers.value(answer, entry, self.words))
         return [row, replace(other, name=called, why=why)]
+
+    def _script(self, of: Summary, among: Sequence[Summary], *, based: bool = False) -> Rendered | None:
+        """Of several, the fastest first, whose value it is; *based*: and what of the same its efficiency rests on."""
+        scripts = {row.case.recipe for row in among}
+        base = (based and of.base and self.book.valid_of.get(of.base.id)) or of
+        known = {"script": of.case.recipe, "n": numbers.count(len(scripts)), "scale": names.scale(base.case)}
+        key, known["value"] = "fastest_of" if base is of else "fastest_from", numbers.throughput(speed(base))
+        return self.words.pick(f"board.{key}", known) if len(scripts) > 1 and of is among[0] else None
 
     def _setting(self, setting: Conditions, others: Sequence[Conditions]) -> Rendered:
         common = set.intersection(*(set(each.options) for each in others))
@@ -435,16 +442,14 @@ class _Maker:
         elif summary.grounds == "printed" and fairness.GROUNDS not in unlike:
             yield words("board.printed")
         yield from [words("board.disturbed")] * summary.disturbed
-        told = len(self.trained) == 1 or summary.trained == "did_not_train"  # by a chip of all, or by its rule
-        if summary.origin not in PUBLISHED and not told:
+        if not (summary.origin in PUBLISHED or len(self.trained) == 1 or summary.trained == "did_not_train"):  # told
             yield words(f"values.trained.{summary.trained}")
 
     def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool, str], ...]:
         rows = sorted(self.curves[summary.case.series], key=lambda row: row.case.total_devices)
         base = next((row for row in rows if row.base == row.case), None)
-        weak = bool(base and base.disturbed)
         return tuple(
-            (row.case.total_devices, row.efficiency.value, weak or row.disturbed, names.case_anchor(row.case))
+            (row.case.total_devices, row.efficiency.value, base.disturbed or row.disturbed, names.case_anchor(row.case))
             for row in rows
             if row.efficiency and base and row.base == base.case  # what is its own base has no other to lose against
         )

@@ -76,7 +76,10 @@ class Book:
         """The command that makes all of it."""
         if self.published:
             return self.profile and f"evalsuite compare --profile {self.profile}"
-        return self.profile and f"make {TARGETS.get(self.profile, f'report PROFILE={self.profile}')}"
+        if self.profile:
+            return f"make {TARGETS.get(self.profile, f'report PROFILE={self.profile}')}"
+        made_by = {of.recipe.made_by if of.recipe else None for of in self.evaluation.commands.values()}
+        return names.visible(*made_by) if len(made_by) == 1 and None not in made_by else None
 
     @property
     def large(self) -> bool:
@@ -89,8 +92,7 @@ class Book:
     @cached_property
     def efficiency_threshold(self) -> float | None:
         """Of the criterion, where it applies to any of the scales."""
-        linear = (verdict for verdict in self.evaluation.verdicts if verdict.criterion == "C1" and applies(verdict))
-        return next((verdict.threshold for verdict in linear), None)
+        return next((of.threshold for of in self.evaluation.verdicts if of.criterion == "C1" and applies(of)), None)
 
     @cached_property
     def ladders(self) -> tuple[Ladder, ...]:

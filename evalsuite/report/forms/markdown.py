@@ -18,7 +18,7 @@ from evalsuite.report.sections.common.section import Subject
 from evalsuite.report.sections.language import language as language_models
 from evalsuite.report.sections.problems import problems
 from evalsuite.report.sections.verdict import verdict
-from evalsuite.report.text import names, numbers, options, times
+from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import BETWEEN_SENTENCES
 
 MOST_CASES = 40  # with the tables of all scales
@@ -110,9 +110,8 @@ def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> It
 
 def _about(subject: Subject, writer: MarkdownWriter) -> str:
     nothing, period = subject.words("words.not_recorded"), subject.book.period
-    said = times.text(period, subject.words) if period else nothing
     machine = machines.one_line(subject.book, subject.words) or nothing
-    return writer.render(writer.beyond("markdown.about", period=said, machine=machine))
+    return writer.render(writer.beyond("markdown.about", period=str(period) if period else nothing, machine=machine))
 
 
 def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:

@@ -75,8 +75,7 @@ def _visible(value: Any) -> Any:
 def _about(material: Material, labels: Words) -> Sequence[Sequence[str | None]]:
     """What the report is, then the board."""
     book, sentences = material.book, words.read(material.languages, on_cpu=material.book.on_cpu)
-    period = f"{book.period.span} ({book.period.zone})" if book.period else "—"
-    facts = {"title": _in_each(heading.title(book.evaluation, sentences)), "period": period}
+    facts = {"title": _in_each(heading.title(book.evaluation, sentences)), "period": str(book.period or "—")}
     facts |= {"build": material.seal, "version": __version__}
     return [
         *((_label(labels, key), value) for key, value in facts.items()),

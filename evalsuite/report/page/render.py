@@ -51,7 +51,6 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
         title=heading.title(book.evaluation, words),
         above_title=heading.above_title(book.evaluation, words) or "",
         period=book.period,
-        period_text=times.text(book.period, words) if book.period else None,
         machine=machines.one_line(book, words),
         build_hash=build_hash,
         seal=seal,

@@ -107,7 +107,7 @@ def _spelled(match: "re.Match[str]") -> str:
 
 def model_order(name: str) -> tuple[int, str]:
     known = list(facts()["models"])
-    return (known.index(name), "") if name in known else (len(known), name)
+    return known.index(name) if name in known else len(known), re.sub(r"\d+", lambda of: of[0].zfill(20), name)
 
 
 def options_order(options: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 from evalsuite.core.decode import instant
 from evalsuite.report.text import names
-from evalsuite.report.text.words import Phrase, Words
 
 DAY = "%Y-%m-%d"
 MINUTE = "%H:%M"
@@ -17,6 +16,9 @@ EARLIEST, LATEST = 1970, 3000  # years; a stamp beyond is no time that a run beg
 class Period:
     first: datetime
     last: datetime
+
+    def __str__(self) -> str:
+        return f"{self.span} {self.zone}"
 
     @property
     def span(self) -> str:
@@ -40,10 +42,6 @@ def period(stamps: Iterable[str]) -> Period | None:
     """In the zone of the first stamp (ISO 8601; without a zone: UTC). None where none is a time."""
     moments = sorted(moment for stamp in stamps if (moment := _moment(stamp)) is not None)
     return Period(first=moments[0], last=moments[-1].astimezone(moments[0].tzinfo)) if moments else None
-
-
-def text(period: Period, words: Words) -> Phrase:
-    return words.same(f"{period.span} {period.zone}")
 
 
 def stamp(written: str) -> str:
