@@ -19,7 +19,8 @@ function compare(sheet, name) {
 /* An option has one language: that of the page. */
 function nameOptions() {
   const fastest = shownText(element("b", {}, [word("board.fastest")]));
-  for (const option of all(".baseline option")) option.textContent = option.row ? shownText(option.row.cells[0]) : fastest;
+  for (const option of all(".baseline option"))
+    option.textContent = option.row ? shownText(option.row.cells[0]) : fastest;
 }
 
 export function followBoard() {
