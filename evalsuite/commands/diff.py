@@ -108,9 +108,14 @@ def facts(before: Finished, after: Finished, moved: Changes) -> dict[str, object
         "after": _report(after),
         "changes": [
             {
-                **{"case": change.case.id, "outcome": change.outcome, "reason": _sentence(change.why, "en") or None},
-                **{"by_campaigns": change.by_campaigns, "unit": change.after.unit, "ratio": asdict(change.ratio)},
-                **{"before": _side(change.before), "after": _side(change.after)},
+                "case": change.case.id,
+                "outcome": change.outcome,
+                "reason": _sentence(change.why, "en") or None,
+                "by_campaigns": change.by_campaigns,
+                "unit": change.after.unit,
+                "before": _side(change.before),
+                "after": _side(change.after),
+                "ratio": asdict(change.ratio),
             }
             for change in moved.changes
         ],

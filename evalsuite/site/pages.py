@@ -109,10 +109,21 @@ def _environment(site: Site) -> templates.Environment:
     environment = templates.environment([paths.TEMPLATES / "site", paths.TEMPLATES])
     style, boot, script = (assets.style("site.css"), assets.script("boot.js"), assets.script("site.js"))
     environment.globals |= {
-        **dict(site=site, t=site.words, w=site.report_words, names=names, numbers=numbers, heading=heading, slug=slug),
-        **dict(style=Markup(style), boot=Markup(boot), script=Markup(script)),
-        **dict(HTML_LANG=HTML_LANG, version=__version__, dict_of=dict, Markup=Markup),
+        "site": site,
+        "t": site.words,
+        "w": site.report_words,
+        "names": names,
+        "numbers": numbers,
+        "heading": heading,
+        "HTML_LANG": HTML_LANG,
+        "version": __version__,
+        "style": Markup(style),
+        "boot": Markup(boot),
+        "script": Markup(script),
         "policy": assets.policy([style], [boot, script]),
+        "dict_of": dict,
+        "Markup": Markup,
+        "slug": slug,
         "anchor": lambda line: names.anchor("l", f"{line.case.id} {line.environment} {line.unit} {line.origin}"),
     }
     environment.filters |= {

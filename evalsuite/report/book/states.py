@@ -7,12 +7,31 @@ from typing import Literal
 
 from evalsuite.core.model import Measurement
 
-_Unmade = Literal["oom", "unsupported", "not_planned", "not_run", "taken_away"]
-State = Literal["value", "failed", "timed_out", "invalid", "no_base", "missing"] | _Unmade
-GLYPHS: Mapping[str, str] = dict(
-    **dict(oom="OOM", unsupported="N/S", not_planned="—", not_run="·", taken_away="∅"),
-    **dict(failed="✗", timed_out="⌛", invalid="⊘", no_base="n/b", missing="n/r"),
-)
+State = Literal[
+    "value",
+    "oom",
+    "unsupported",
+    "not_planned",
+    "not_run",
+    "taken_away",
+    "failed",
+    "timed_out",
+    "invalid",
+    "no_base",
+    "missing",
+]
+GLYPHS: Mapping[str, str] = {
+    "oom": "OOM",
+    "unsupported": "N/S",
+    "not_planned": "—",
+    "not_run": "·",
+    "taken_away": "∅",
+    "failed": "✗",
+    "timed_out": "⌛",
+    "invalid": "⊘",
+    "no_base": "n/b",
+    "missing": "n/r",
+}
 MARKS: Mapping[str, str] = dict(
     partial="◐", disturbed="○", flagged="⚠", cited="†", digitised="‡", printed="§", simulated="≈"
 )

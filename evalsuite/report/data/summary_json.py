@@ -26,19 +26,25 @@ PATHS = paths.read_data("schema/summary.toml")
 def document(book: Book, build_hash: str, page_files: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, Any]:
     """The whole file as plain values. Renaming or removing a field needs a new *schema_version*."""
     evaluation = book.evaluation
-    whole: dict[str, Any] = {
+    whole = {
         **vars(evaluation),
-        **{"schema_version": SCHEMA_VERSION, "evalsuite": __version__, "manifest": manifest.NAME},
-        **{"input_sha256": build_hash, "page_files": page_files, "summaries": book.summaries, "skips": book.skips},
-        **{"author_findings": author.rows(book), "problems": evaluation.kept_problems, "answers": book.answers},
+        "schema_version": SCHEMA_VERSION,
+        "evalsuite": __version__,
+        "manifest": manifest.NAME,
+        "input_sha256": build_hash,
+        "page_files": page_files,
+        "summaries": book.summaries,
+        "author_findings": author.rows(book),
+        "problems": evaluation.kept_problems,
+        "skips": book.skips,
         "findings": [findings.document(finding) for finding in book.findings],
-        **{
-            "layout_searches": book.layout_searches,
-            "fairness": fairness.comparisons(book),
-            "data_quality": tally(book),
-        },
-        **{"environments": sorted(evaluation.environments), "superseded_attempts": evaluation.superseded},
+        "answers": book.answers,
+        "layout_searches": book.layout_searches,
+        "fairness": fairness.comparisons(book),
+        "data_quality": tally(book),
+        "environments": sorted(evaluation.environments),
         "machines": sorted({run.environment for run in book.measurements if run.environment}, key=str),
+        "superseded_attempts": evaluation.superseded,
     }
     plain: Mapping[str, Any] = plain_of(book, schema.published(), whole, "summary.json")
     return plain

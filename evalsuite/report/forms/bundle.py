@@ -74,8 +74,12 @@ def _run(run: Measurement) -> dict[str, Any]:
     speed = run.throughput
     counted = speed.counted if speed else None
     return {
-        **{"run_id": run.run.id, "items_per_s": run.value, "method": speed.method if speed else None},
-        **{"printers": run.printers, "log": run.log, "log_sha256": run.log_sha256},
+        "run_id": run.run.id,
+        "items_per_s": run.value,
+        "method": speed.method if speed else None,
+        "printers": run.printers,
+        "log": run.log,
+        "log_sha256": run.log_sha256,
         "lines": [
             {"number": line.number, "text": line.text, "read": [list(part) for part in line.read]} for line in run.lines
         ],

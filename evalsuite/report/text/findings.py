@@ -48,8 +48,14 @@ def english(finding: Finding) -> str:
 
 def document(finding: Finding) -> dict[str, object]:
     return {
-        **{"code": finding.code, "question": finding.question, "severity": finding.severity, "text": english(finding)},
-        **{"where": finding.where, "also": list(finding.also), "rule": finding.name, "values": findings.plain(finding)},
+        "code": finding.code,
+        "question": finding.question,
+        "severity": finding.severity,
+        "text": english(finding),
+        "where": finding.where,
+        "also": list(finding.also),
+        "rule": finding.name,
+        "values": findings.plain(finding),
     }
 
 
