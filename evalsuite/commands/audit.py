@@ -111,7 +111,7 @@ def checked(arguments: argparse.Namespace) -> tuple[Mapping[str, Any], Wrong]:
 
 
 def read_facts(folder: Path) -> Mapping[str, Any]:
-    if not folder.is_dir():
+    if not any(files.is_file(folder / name) for name in (finished.PAGE, finished.SUMMARY, manifest.NAME)):
         raise EvalsuiteError.of("report.no_report", folder=folder, page=finished.PAGE, summary=finished.SUMMARY)
     for file in (folder / finished.PAGE, summary := folder / finished.SUMMARY):
         if not files.is_file(file):

@@ -45,7 +45,7 @@ def _steps(text: str) -> Protocol | None:
 
 TYPES: Mapping[str, Callable[[str], Any]] = {
     "text": _type(lambda given: given or None, "no_value"),
-    "path": _type(lambda given: Path(given) if given else None, "no_value"),
+    "path": _type(lambda given: Path(given) if given and "://" not in given else None, "no_path"),
     "whole": _type(decode.whole, "whole_number"),
     "number": _type(lambda text: None if re.search("[-eE]", text) else decode.number(text), "a_number"),
     "hz": _type(lambda text: hz if (hz := decode.number(text)) and 0 < hz <= 100 else None, "no_hz"),

@@ -127,7 +127,8 @@ class StatedFigure:
     figure: str  # of the run, ends with its unit: "step_time_stated_s"
     unit: str  # "bytes", or as it is printed
     scale: float = 1.0  # of the printed unit
-    most: float = 1e12  # as it is printed
+    least: float = 0.0  # as it is printed: more than that
+    most: float = 1e12
 
 
 STATED_FIGURES = (
@@ -135,15 +136,15 @@ STATED_FIGURES = (
     StatedFigure(name="memory", figure="peak_memory_stated_bytes", unit="bytes", scale=1024**2),  # MiB, of one device
     StatedFigure(name="tflops", figure="tflops_stated_per_device", unit=""),
     StatedFigure(name="spread", figure="stated_spread_items_per_s", unit=""),  # ± in the throughput's unit
-    StatedFigure(name="accuracy", figure="accuracy_stated_percent", unit="%", most=100),
+    StatedFigure(name="accuracy", figure="accuracy_stated_percent", unit="%", least=1, most=100),
     StatedFigure(name="hours", figure="training_stated_h", unit="h"),  # until that accuracy
 )
 
 
 def stated_amount(figure: StatedFigure, text: str) -> float | None:
-    """A printed amount above 0 that the *figure* may have, with or without grouping signs; None if it is none."""
+    """A printed amount that the *figure* may have, with or without grouping signs; None if it is none."""
     amount = decode.number(text.replace(",", "").strip())
-    return amount if amount and 0 < amount <= figure.most else None
+    return amount if amount and figure.least < amount <= figure.most else None
 
 
 def stated_figures(stated: Mapping[str, str]) -> Iterator[tuple[str, float]]:

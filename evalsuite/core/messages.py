@@ -127,9 +127,7 @@ def _value(value: object) -> Value:
         return value
     if isinstance(value, BaseException):
         return message_of(value)
-    if isinstance(value, Iterable) and not isinstance(value, bytes):
-        return tuple(map(_value, value))
-    return str(value)
+    return tuple(map(_value, value)) if isinstance(value, Iterable) and not isinstance(value, bytes) else str(value)
 
 
 def _mapped(value: Value, change: Callable[[str], str]) -> Value:

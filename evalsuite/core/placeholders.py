@@ -76,9 +76,7 @@ def of_node(place: Node, processes: int, threads: int) -> dict[str, str]:
 
 def find_unfilled(argv: Iterable[str]) -> str | None:
     """Why a line cannot be started: it needs names of hosts that the launcher does not tell."""
-    if any(name in token for token in argv for name in OF_HOSTS):
-        return Message("core.hosts_untold")
-    return None
+    return Message("core.hosts_untold") if any(name in token for token in argv for name in OF_HOSTS) else None
 
 
 def forward(argv: Iterable[str], names: Iterable[str]) -> list[str]:

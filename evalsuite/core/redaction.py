@@ -217,6 +217,7 @@ def _find_named(text: str, lines: _Lines) -> Iterator[tuple[int, int, str]]:
             whole = match if match["value"][0] in "\"'" else _sign("rest").match(text, match.end())
             end = whole.end() if whole else match.end()
             yield match.start("value"), end, name
+            end = match.start("value") if is_secret_name(match["value"]) else end  # `--secret dbPassword …`
 
 
 def _find_in_tables(text: str) -> Iterator[tuple[int, int, str]]:

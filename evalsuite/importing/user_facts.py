@@ -141,12 +141,15 @@ def check_facts(facts: Mapping[str, str], columns: Mapping[str, str] | None = No
         raise ValueError(Message("importing.shape", text=facts["shape"][:60]))
     for figure in STATED_FIGURES:
         if figure.name in facts and stated_amount(figure, facts[figure.name]) is None:
-            raise ValueError(Message("importing.amount", name=figure.name, text=facts[figure.name], most=figure.most))
+            limits = {name: vars(figure)[name] for name in ("name", "least", "most")}
+            raise ValueError(Message("importing.amount", text=facts[figure.name], **limits))
     each, total = whole_number(facts, "gpus"), whole_number(facts, "devices")
     nodes = count_nodes(facts)
     if each and total and each * nodes != total:
         values = {"nodes": nodes, "each": each, "product": each * nodes, "total": total}
         raise ValueError(Message("importing.devices_contradict", **values))
+    if (last := devices(facts)) and (whole_number(facts, "rank") or 0) >= last:
+        raise ValueError(Message("importing.rank", rank=facts["rank"], total=last))
 
 
 def offset_s(zone: str) -> float:

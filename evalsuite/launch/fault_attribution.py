@@ -87,9 +87,7 @@ def find_changes(folder: RunFolder, asked: Mapping[str, str], nodes: int) -> str
         changed = changed or ("agent.*.json",)
     if len(agents) == nodes and all(agent.sha256 is not None for agent in agents.values()):
         changed += tuple(name for name in folder.recorded() if name not in held)
-    if not changed:
-        return None
-    return Message("launch.run_changed", files=dict.fromkeys(changed))
+    return None if not changed else Message("launch.run_changed", files=dict.fromkeys(changed))
 
 
 def find_reason(text: str) -> str:

@@ -38,9 +38,7 @@ class Group:
         else:
             quota = files.text(self.folder / "cpu.cfs_quota_us") or "-1"
             period = files.text(self.folder / "cpu.cfs_period_us") or ""
-        if not quota.isdigit() or not period.isdigit() or int(period) == 0:
-            return None
-        return int(quota) / int(period)
+        return None if not quota.isdigit() or not period.isdigit() or int(period) == 0 else int(quota) / int(period)
 
     def memory_bytes(self) -> int | None:
         limit = files.text(self.folder / ("memory.max" if self.version == 2 else "memory.limit_in_bytes")) or ""

@@ -260,9 +260,7 @@ class RunFolder:
         from evalsuite.runs import columns, samples
 
         packed = self.packed_samples_path(host)
-        if is_file(packed):
-            return columns.read(packed)
-        return samples.read(self.samples_path(host))
+        return columns.read(packed) if is_file(packed) else samples.read(self.samples_path(host))
 
     def sampled_hosts(self) -> list[str]:
         files = [*self.path.glob("samples.*.columns"), *self.path.glob("samples.*.jsonl")]

@@ -26,9 +26,7 @@ SIZES = ("image_size", "sequence_length")  # of the input: almost always the sam
 
 def duration(seconds: float | None) -> str:
     """`75.2` → "1 min 15 s"; None → "?"."""
-    if seconds is None:
-        return say("duration.none")
-    return i18n.spoken().duration(seconds).plain(i18n.language())
+    return say("duration.none") if seconds is None else i18n.spoken().duration(seconds).plain(i18n.language())
 
 
 def note(text: str) -> None:

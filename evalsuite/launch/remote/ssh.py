@@ -42,9 +42,7 @@ class _Connection:
 
 def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str]) -> list[str]:
     there = ["sh", "-c", ON_HOST, "evalsuite", str(folder), *command]
-    if host.name == HERE:
-        return there
-    return [*ssh, *OPTIONS, "--", host.address, shlex.join(there)]
+    return there if host.name == HERE else [*ssh, *OPTIONS, "--", host.address, shlex.join(there)]
 
 
 def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:

@@ -125,9 +125,7 @@ def tick_s(stream: Sequence[Record]) -> float | None:
 
 
 def _since_epoch_s(record: Record) -> float | None:
-    if record.step is None or record.mean_s is None:
-        return record.elapsed_s
-    return record.step * record.mean_s
+    return record.elapsed_s if record.step is None or record.mean_s is None else record.step * record.mean_s
 
 
 def _timed(record: Record, begun: Record) -> Record:

@@ -58,9 +58,7 @@ class Record(NamedTuple):
 
 
 def place(record: Record) -> tuple[int, int] | None:
-    if record.step is None and record.epoch is None:
-        return None
-    return (record.epoch or 0, record.step or 0)
+    return None if record.step is None and record.epoch is None else (record.epoch or 0, record.step or 0)
 
 
 def find_places(records: Sequence[Record]) -> list[tuple[int, int]]:

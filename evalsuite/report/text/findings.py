@@ -85,6 +85,4 @@ def _form(kind: str, finding: Finding) -> Form:
     held = findings.values(finding)
     if kind == "reading":
         return lambda value: numbers.quantity(value, str(held["unit"]))
-    if kind == "measure":
-        return MEASURES.get(str(held["measure"]), numbers.plain)
-    return FORMS[kind]
+    return MEASURES.get(str(held["measure"]), numbers.plain) if kind == "measure" else FORMS[kind]
