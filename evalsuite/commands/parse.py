@@ -95,7 +95,7 @@ def _explain(log: Path, arguments: argparse.Namespace, dialects: Mapping[str, "D
         with terminal.bar(_size(log), worth_it=_size(log) >= terminal.WORTH_A_BAR_BYTES) as show:
             read = explained(log, dialects, arguments.said["dialect"], every=arguments.json, watcher=show)
     except Unreadable as error:
-        raise EvalsuiteError.of("commands.log_unread", path=log, error=error) from error
+        raise EvalsuiteError.of("importing.stated", who=log, error=error) from error
     name = _reader(arguments, dialects)(log)["reading"]
     if arguments.json:
         groups = tuple(replace(group, dialect=None) for group in read.groups)

@@ -429,14 +429,14 @@ _FILLED_TEXT = _instance(
 
 
 def _message(where: Path | str, mistakes: list[Mistake], advice: str, mark: str) -> Message:
-    texts = [message("at", key=key, text=text) if key else text for key, text in mistakes]
+    texts = [Message("system.of", name=key, what=text) if key else text for key, text in mistakes]
     left = len(texts) - MOST_SHOWN
     whole = texts[0]
     if len(texts) > 1:
         parts = [*texts[:MOST_SHOWN], *([message("more", n=left)] if left > 0 else [])]
         whole = functools.reduce(lambda before, text: message("next", before=before, mark=mark, text=text), parts, "")
         whole = message("many", n=len(texts), texts=whole)
-    return _advised(message("at", key=where, text=whole), advice)
+    return _advised(Message("system.of", name=where, what=whole), advice)
 
 
 def _advised(text: Message, advice: str) -> Message:

@@ -1,7 +1,7 @@
 """The known dialects: built-in ones, and those of a user or an adapter."""
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from evalsuite.contracts.adapter import Recipe
     from evalsuite.core.documents import DialectSource, UsedRecipe
 
-TABLES = paths.DATA / "dialects"
 LINES = ("step", "final", "evaluation", "end", "facts", "scores")
 HOUSE = Path(__file__).resolve().parent / "dialects"
 CONTRACT = author_modules.Contract(
@@ -32,28 +31,20 @@ Places = tuple[Path, ...]  # folders or files of dialects
 
 @functools.cache
 def known(places: Places = ()) -> Mapping[str, Dialect]:
-    """All dialects by name, loaded once."""
-    return discover(places)
-
-
-def discover(places: Iterable[Path] = ()) -> dict[str, Dialect]:
     """All dialects by name, checked: built-in ones, and those in *places*.
 
     Raises EvalsuiteError if two files declare different ones under one name.
     """
     by_name = dict(_house())
-    files = (file for place in places for file in author_modules.find_modules(Path(place), CONTRACT))
-    for file, dialect in ((each, dialect) for each in files for dialect in load(each)):
-        dialect.check(str(file))
-        dialect = replace(dialect, origin=file)
-        before = by_name.setdefault(dialect.name, dialect)
-        if before is dialect:
-            continue
-        given = {"path": dialect.origin, "name": dialect.name}
-        if before.origin is None:
-            raise EvalsuiteError.of("logs.dialect_of_ours", **given, title=before.title)
-        if dialect.origin is None or before.origin.resolve() != dialect.origin.resolve():
-            raise EvalsuiteError.of("logs.dialect_by_two", **given, other=before.origin)
+    for file in (file for place in places for file in author_modules.find_modules(place, CONTRACT)):
+        for dialect in load(file):
+            dialect.check(str(file))
+            before = by_name.setdefault(dialect.name, replace(dialect, origin=file))
+            given = {"path": file, "name": dialect.name}
+            if before.origin is None:
+                raise EvalsuiteError.of("logs.dialect_of_ours", **given, title=before.title)
+            if before.origin.resolve() != file.resolve():
+                raise EvalsuiteError.of("logs.dialect_by_two", **given, other=before.origin)
     for dialect in by_name.values():
         for name in dialect.yields_to:
             if name not in by_name or name == dialect.name:
@@ -68,20 +59,25 @@ def _house() -> Mapping[str, Dialect]:
 
 
 def _tables() -> Iterator[Dialect]:
-    for file in sorted(TABLES.glob("*.toml")):
-        for facts in paths.read_data(f"dialects/{file.name}")["dialect"]:
-            facts |= {name: tuple(map(_line, facts[name])) for name in LINES if name in facts}
+    """`common`: what all dialects of a file have where they say nothing else; `like`: one above, for the rest."""
+    for file in sorted((paths.DATA / "dialects").glob("*.toml")):
+        table = paths.read_data(f"dialects/{file.name}")
+        above: dict[str, Any] = {}
+        for own in table["dialect"]:
+            facts = above[own["name"]] = {**table.get("common", {}), **above.get(own.pop("like", ""), {}), **own}
+            lines: dict[str, Any] = {name: tuple(map(_line, facts[name])) for name in LINES if name in facts}
             if timers := facts.get("timers"):
                 phases = {name: (phase, parent or None) for name, (phase, parent) in timers["phases"].items()}
-                facts["timers"] = Timers(**{**timers, "phases": phases, "line": _line(timers["line"])})
-            yield Dialect(**{"framework": None, **facts, "yields_to": tuple(facts.get("yields_to", ()))})
+                lines["timers"] = Timers(**{**timers, "phases": phases, "line": _line(timers["line"])})
+            yield Dialect(**{"framework": None, **facts, **lines, "yields_to": tuple(facts.get("yields_to", ()))})
 
 
 def _line(facts: dict[str, Any]) -> Line:
     """`step_before`: a pattern of what stands before the literal text; `says`: fields that no group has."""
-    before, says = facts.pop("step_before", None), facts.pop("says", None)
+    before, says = facts.get("step_before"), facts.get("says")
     fields = step_before(before.encode()) if before else (lambda match: says) if says else None
-    return Line(**{**facts, "pattern": facts["pattern"].encode(), "sample": facts["sample"].encode(), "fields": fields})
+    told = {name: facts[name].encode() for name in ("pattern", "sample")}
+    return Line(**told, source=facts["source"], telling=facts.get("telling", True), fields=fields)
 
 
 def with_example(recipe: "Recipe | UsedRecipe", dialects: Mapping[str, Dialect]) -> Mapping[str, Dialect]:

@@ -18,11 +18,11 @@ def adapter(recipe: str = RECIPE, more: str = "") -> str:
     return f'{HEAD}ADAPTER = Adapter(name="tinynet", title="Tiny", recipes=(Recipe({recipe}{more}),))\n'
 
 
-@pytest.mark.parametrize("load", [registry.discover, catalogue.discover])
+@pytest.mark.parametrize("load", [registry.discover, catalogue.known])
 def test_a_place_that_is_not_there_is_named(load, tmp_path):
     for place in (tmp_path / "nowhere", tmp_path):  # nor a module
         with pytest.raises(EvalsuiteError, match="there is no such file, nor a folder with a module"):
-            load([place])
+            load((place,))
 
 
 def test_a_command_that_raises_is_a_mistake_in_its_file_and_names_the_case(tmp_path, capsys):

@@ -51,7 +51,7 @@ def planned(folder, *more: str) -> int:
 def test_a_folder_of_dialects_and_a_single_file_of_it_give_the_same(tmp_path):
     folder = dialects(tmp_path / "told", printed())
 
-    assert catalogue.discover([folder, folder / "declared.py"])["tinynet"].origin == folder / "declared.py"
+    assert catalogue.known((folder, folder / "declared.py"))["tinynet"].origin == folder / "declared.py"
 
 
 def test_an_adapter_is_planned_with_a_dialect_that_is_given_and_refused_with_an_unknown_one(tmp_path, capsys):
@@ -70,19 +70,19 @@ def test_two_dialects_under_one_name_are_refused_by_both_and_so_is_the_name_of_o
     one, other = dialects(tmp_path / "one", printed()), dialects(tmp_path / "other", printed(word="other"))
 
     with pytest.raises(EvalsuiteError) as error:
-        catalogue.discover([one, other])
+        catalogue.known((one, other))
 
     assert str(one) in str(error.value) and str(other) in str(error.value)
 
     with pytest.raises(EvalsuiteError, match="evalsuite has one of that name"):
-        catalogue.discover([dialects(tmp_path / "told", printed("pytorch_examples"))])
+        catalogue.known((dialects(tmp_path / "told", printed("pytorch_examples")),))
 
 
 def test_a_brought_dialect_is_checked_like_any_other(tmp_path):
     folder = dialects(tmp_path / "mine", printed().replace('b"tiny 1 20.5 ms"', 'b"tiny one"'))
 
     with pytest.raises(EvalsuiteError, match=r"declared\.py: dialect tinynet: .* does not match its own sample"):
-        catalogue.discover([folder])
+        catalogue.known((folder,))
 
 
 def run_folder(path, source) -> RunFolder:
@@ -98,7 +98,7 @@ def run_folder(path, source) -> RunFolder:
 
 def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp_path):
     file = dialects(tmp_path / "mine", printed()) / "declared.py"
-    folder = run_folder(tmp_path / CASE.id / "r0", catalogue.source(catalogue.discover([file])["tinynet"]))
+    folder = run_folder(tmp_path / CASE.id / "r0", catalogue.source(catalogue.known((file,))["tinynet"]))
 
     without = measurement.measurement(folder)
     measured = measurement.measurement(folder, (file,))
@@ -111,7 +111,7 @@ def test_a_run_whose_dialect_is_not_known_any_more_says_which_file_brings_it(tmp
 # `evalsuite adapters dialects`: the table, and how a log is read line by line
 
 
-DIALECTS = catalogue.discover()
+DIALECTS = catalogue.known()
 STEP = "Epoch: [0][  7/100]\tTime  0.500 ( 0.600)\tData  0.002 ( 0.001)\tLoss 6.7e+00 (7e+00)\n"
 
 

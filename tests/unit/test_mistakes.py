@@ -55,7 +55,7 @@ READ = {
     "kubernetes": lambda file, words: kubernetes_submission.read_values(file),
     "facts": lambda file, words: user_facts.campaign_facts(file),
     "adapter": lambda file, words: registry.discover([file.parent]),
-    "dialect": lambda file, words: catalogue.discover([file.parent]),
+    "dialect": lambda file, words: catalogue.known((file.parent,)),
     "author": lambda file, words: author_file.read(file),
     "author_of_quick": lambda file, words: author.attached(synthetic.quick(), author_file.read(file)),
     "participants": lambda file, words: cli.main(["plan", "--spec", str(file), "--hosts", "a:8,b:8", "--json", *words]),

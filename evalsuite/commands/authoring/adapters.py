@@ -158,7 +158,7 @@ def _check(arguments: argparse.Namespace) -> int:
         if arguments.kind == "sensors":
             results.append(checking.check_sensor(accelerators.Brought(file)))
         elif arguments.kind == "dialects":
-            dialects = catalogue.discover((*more, place))
+            dialects = catalogue.known((*more, place))
             results += [checking.check_dialect(dialects[each.name], str(file)) for each in catalogue.load(file)]
         else:
             results += checking.check_adapters(registry.load_author_adapters(file), file, catalogue.known(more))

@@ -170,7 +170,7 @@ def program(wanted: Program, group: str) -> Check:
     if wanted.alive and not _answer(wanted.alive)[0]:
         return check(
             state="broken",
-            detail=Message("launch.silent", version=version, why=wanted.dead),
+            detail=Message("system.of", name=version, what=wanted.dead),
             remedy=Message("launch.do_without"),
         )
     return check(state="ok" if works else "broken", detail=f"{version or 'no version'} ({where})")
@@ -241,7 +241,7 @@ def folder(name: str, path: Path, remedy: str, room_bytes: int = 0) -> Check:
     except OSError as error:
         return check(
             state="broken",
-            detail=Message("launch.silent", version=path, why=error),
+            detail=Message("system.of", name=path, what=error),
             remedy=Message("launch.try", remedy=remedy),
         )
     free_bytes = shutil.disk_usage(standing).free

@@ -125,12 +125,16 @@ THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are a
 }
 
 
-FIGURES = {column.name: f"@figure:{column.name}" for column in columns.OF_CASE}
+DECLARED = paths.read_data("schema/tables.toml")
+OF_CASE = DECLARED.pop("case")
+GROUPS = {"case": OF_CASE, "*": {column.name: f"@figure:{column.name}" for column in columns.OF_CASE}}
 TABLES = {  # the path of each column
     name: {
-        key: path for each, way in declared.items() for key, path in (FIGURES if each == "*" else {each: way}).items()
+        key: path if each not in GROUPS or path.startswith("@") else f"{way}.{path}"
+        for each, way in declared.items()
+        for key, path in GROUPS.get(each, {each: way}).items()
     }
-    for name, declared in paths.read_data("schema/tables.toml").items()
+    for name, declared in DECLARED.items()
 }
 COLUMNS: Mapping[str, Sequence[str]] = {name: tuple(columns) for name, columns in TABLES.items()}
-CASE = COLUMNS["skips"][:-2]
+CASE = tuple(OF_CASE)
