@@ -30,7 +30,8 @@ def loosely_printed(head: bytes) -> tuple[str, ...]:
 
 
 def hosts(head: bytes) -> tuple[str, ...]:
-    return tuple(sorted({(match[1] or match[2]).decode() for match in _HOST.finditer(head)} - {"localhost"}))
+    named = _HOST.finditer(head) if b"NCCL INFO" in head or b"name" in head.lower() else ()
+    return tuple(sorted({(match[1] or match[2]).decode() for match in named} - {"localhost"}))
 
 
 def head(path: Path) -> bytes:
@@ -65,7 +66,7 @@ def _pairs(text: bytes) -> Iterator[tuple[str, str]]:
     for space in _NAMESPACE.finditer(text) if b"Namespace(" in text else ():
         for member in _MEMBER.finditer(space[1].decode("utf-8", "replace")):
             yield member[1], member[2].strip("'\"[]")
-    for line in _PAIRED.finditer(text):
+    for line in _PAIRED.finditer(text) if text.count(b"=") > 2 else ():
         yield from _PAIR.findall(line[0].decode("utf-8", "replace"))
     for shape, sign in ((_DOTTED, b" ..."), (_LISTED, b" = ")):
         for line in shape.finditer(text) if sign in text else ():

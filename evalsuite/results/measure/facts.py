@@ -288,12 +288,10 @@ def _sizes(case: Case) -> dict[str, str | None]:
 
 def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     """What sentences of *head* say, where that is one thing; *stated*: all, of a run that its user describes."""
-    small = (_sentences(head) if stated else head.decode("utf-8", "replace")).lower()
+    small, said = (text := _sentences(head)).lower(), dict[str, dict[str, None]]()
     asked = (flag for flag in rules().flag if flag.always or stated)
-    likely = [flag for flag in asked if any(word in small for word in flag.pattern[1:])]
-    said = dict[str, dict[str, None]]()
-    text = _sentences(head) if likely else ""
-    lines = [*zip(text.split("\n"), text.lower().split("\n"), strict=True)]
+    likely = [flag for flag in asked if any(map(small.__contains__, flag.pattern[1:]))]
+    lines = [*zip(text.split("\n"), small.split("\n"), strict=True)]
     for flag in likely:
         alike = (line for line, low in lines if any(word in low for word in flag.pattern[1:]))
         whole = text if flag.pattern[0].startswith("(?s)") else "\n".join(alike)

@@ -183,6 +183,7 @@ def listed() -> dict[str, Any]:
     return files.read_json(paths.DATA / "models.json")  # known by name; and what configs of a type leave out
 
 
+@functools.cache
 def plain(model: str) -> str:
     return re.sub(r"[^a-z0-9]", "", model.lower())
 
