@@ -146,6 +146,7 @@ TO_COME = (
     rb"(?:\d+ ?days?,? )?[\d:]*:[\d:.]+|(?i:\beta\W{0,3}\d[\d.]*(?: ?[a-z]+)?)"
 )
 _COMES = re.compile(TO_COME)
+_day_s = lru_cache(MOST_VALUES)(calendar.timegm)
 _LEAP_YEAR = 2020  # any leap year serves where none is printed: only differences are used
 
 
@@ -169,7 +170,7 @@ def stamp_s(text: bytes) -> float | None:
     year = int(parts.get("y") or _LEAP_YEAR)
     if not (year >= 1970 and 1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
         return None
-    return calendar.timegm((year, month, day, 0, 0, 0)) + 3600 * hour + 60 * minute + second
+    return _day_s((year, month, day, 0, 0, 0)) + 3600 * hour + 60 * minute + second
 
 
 # lines of a text

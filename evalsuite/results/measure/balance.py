@@ -16,7 +16,7 @@ from evalsuite.logs.text.records import matches, read_arrivals, stamp_s
 from evalsuite.results.samples import run_figures, utilisation
 from evalsuite.results.samples.run_figures import RunRecords
 
-TAIL_BYTES = 1 << 20
+TAIL_BYTES, NEAR_BYTES = 1 << 20, 1 << 12  # the last step is mostly in the latter
 LEAD = 22  # bytes of a line, in which its stamp stands
 ANY_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
 NO_TRAINING = re.compile(rb"(?i)\b(?:eval|valid|test|checkpoint|ckpt|sav(?:e|ing))")
@@ -60,11 +60,13 @@ def after_import(run: RunRecords, measured: Throughput) -> Iterator[Finding]:
 
 def _behind_steps(log: Log, dialect: Dialect) -> tuple[bytes, int, int]:
     """The end of a log, where it begins, and where in it the last step's line ends."""
-    text, begin = b"", 0
+    text, begin, last = b"", 0, 0
     with contextlib.suppress(*files.NOT_UNPACKED), files.unpacking(log.path) as file:
         file.seek(begin := max(0, file.seek(0, 2) - TAIL_BYTES))
         text = file.read()
-    return text, begin, max((match.end() for match, _ in matches(text, dialect.step)), default=0)
+    for at in (0 if dialect.spans_lines else text.rfind(b"\n", 0, max(0, len(text) - NEAR_BYTES)) + 1, 0):
+        last = last or max((at + match.end() for match, _ in matches(text[at:], dialect.step)), default=0)
+    return text, begin, last
 
 
 def _tail(run: RunRecords, window: Window, ended_s: float, after_s: float, evaluated_s: float) -> Iterator[Finding]:

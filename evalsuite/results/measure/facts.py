@@ -240,9 +240,9 @@ def disagreements(
     stack = f"{case.framework} {case.recipe}" if case else ""
     against = (layout.contradiction(parts, case, stack) for _, parts in laid if case and parts)
     yield from (LayoutImpossible(said=said) for said in dict.fromkeys(against) if said)
+    of_key = by_key((fact.key, fact) for fact in (*(named or ()), *facts, *sizes))
     for rule in (each for each in rules().fact if each.checked and (case is None or each.concerns(case))):
-        statements = [fact for fact in (*(named or ()), *facts, *sizes) if fact.key == rule.key]
-        apart = [(a, b) for a, b in combinations(statements, 2) if _contradict(a, b)]
+        apart = [(a, b) for a, b in combinations(of_key.get(rule.key, ()), 2) if _contradict(a, b)]
         meant = (*MEANT, "environment") if rule.key == "precision" else MEANT
         beside = {frozenset({"log", source}) for source in meant}
         denied = [(a, b) for a, b in apart if "stated" in (two := {a.source, b.source}) or two in beside]
@@ -288,7 +288,7 @@ def _sizes(case: Case) -> dict[str, str | None]:
 
 def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
     """What sentences of *head* say, where that is one thing; *stated*: all, of a run that its user describes."""
-    small, said = (text := _sentences(head)).lower(), dict[str, dict[str, None]]()
+    small, said = (text := sentences(head)).lower(), dict[str, dict[str, None]]()
     asked = (flag for flag in rules().flag if flag.always or stated)
     likely = [flag for flag in asked if any(map(small.__contains__, flag.pattern[1:]))]
     lines = [*zip(text.split("\n"), small.split("\n"), strict=True)]
@@ -311,7 +311,7 @@ def spoken(head: bytes, *, stated: bool) -> dict[str, str]:
 def statements(head: bytes) -> Iterator[Fact]:
     """Its lines, whatever they mean: `data_rules` asks who else prints them. Two of one shape are no total."""
     around, said = _pattern("{around}"), Counter[str]()
-    for line in _sentences(head).split("\n"):
+    for line in sentences(head).split("\n"):
         said[of := _shape((told := line.strip()[:LONGEST_STATEMENT]).translate(_DIGITS))] += 1
         if of and said[of] <= 2 and not around.search(line):
             yield Fact(key=STATEMENT, value=told, source="log")
@@ -356,7 +356,7 @@ def noted(command: RunCommand) -> bytes:
 
 
 @functools.lru_cache(maxsize=1)  # of the log that is judged
-def _sentences(head: bytes) -> str:
+def sentences(head: bytes) -> str:
     """The lines of *head* that are of its training and no advice; of those that differ in numbers alone the first."""
     alike, kept = Counter[bytes](), list[str]()
     lines = head.splitlines()
@@ -369,16 +369,13 @@ def _sentences(head: bytes) -> str:
 
 def of_head(case: Case, head: bytes, facts: Sequence[Fact], printed: AlsoPrinted) -> tuple[Fact, ...]:
     """What *head* prints in any shape; device, size of the model and batch only where others are stated."""
-    text = _sentences(head)
+    text = sentences(head)
     words = options.loosely_printed(text.encode())
     stated = (" ".join(fact.value for fact in facts if fact.key == "device_model") or case.device).upper()
-    devices = set(
-        map(str.upper, _pattern("{device}").findall(text))
-        if stated == "CPU" or _pattern(r"\b({product})\b").search(stated)
-        else ()
-    )
+    asked = stated == "CPU" or _pattern(r"\b({product})\b").search(stated)
+    devices = {*map(str.upper, _pattern("{device}").findall(text))} if asked else set[str]()
     device = devices.pop() if len(devices) == 1 and not any(each in stated for each in devices) else None
-    values = {**(sentences := spoken(head, stated=True)), **_of_words(words)}
+    values = {**(worded := spoken(head, stated=True)), **_of_words(words)}
     tensor = {"input_size": values.pop("input_tensor", None)}
     if held := re.search(r"(\d+\.\d+) ?GiB ?\((\d\d\.\d+) ?%\)", text):  # memory: 49.66GiB(52.28%)
         values.setdefault("device_memory", f"{100 * float(held[1]) / float(held[2]):.0f} GiB")
@@ -397,7 +394,7 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact], printed: AlsoPrinted
     if model_of(case) and len(lengths := {*job.get("sequence", ())}) == 1:
         values.setdefault("input_size", str(*lengths))
     of = {"device_model": device, "model_variant": _other_model(case, text.lower(), words), "devices": more}
-    denied = {key: value for key, value in sentences.items() if values.get(key) != value and decimal(value) is None}
+    denied = {key: value for key, value in worded.items() if values.get(key) != value and decimal(value) is None}
     named = (*_facts("log", {**values, **of, **_batch(case, job, values)}), *_facts("log", denied | tensor))
     return (*named, *_room(case, head, printed.memory_gib, believed((*named, *facts))))
 
@@ -405,7 +402,7 @@ def of_head(case: Case, head: bytes, facts: Sequence[Fact], printed: AlsoPrinted
 def _room(case: Case, head: bytes, gib: float | None, known: Mapping[str, Fact]) -> Iterator[Fact]:
     """The weights that checkpoints and memory have room for, where they are too few: a byte of each, beside gradients
     and moments two at least. What is trained in part or kept elsewhere says nothing."""
-    found = (match.groups() for match in _pattern("{saved}").finditer(_sentences(head)))
+    found = (match.groups() for match in _pattern("{saved}").finditer(sentences(head)))
     saved = max((float(number) * _TIMES[power.lower()] for number, power in found), default=None)
     moments = 8 if "optimiser" in known and known["optimiser"].value in ("adam", "lamb") else 4
     rooms = [each for each in (saved, gib and gib * 2**30 / moments) if each]
@@ -432,11 +429,8 @@ def _other_model(case: Case, text: str, words: Sequence[str]) -> str | None:
             return given
     if own is None:
         return None
-    named_so = (
-        _pattern("{created}").findall(text)
-        if any(word in text for word in ("creating", "created", "definition"))
-        else ()
-    )
+    made = any(word in text for word in ("creating", "created", "definition"))
+    named_so = _pattern("{created}").findall(text) if made else ()
     created = [found[0] for each in named_so if (found := _pattern("{model}").match("".join(each)))]
     family = rf"(?<![\w/.-]){re.escape(own[1])}{rules().words['size']}(?!/)"
     alike = [found[0] for found in re.finditer(family, text)] if own[1] in text else []

@@ -102,7 +102,7 @@ def _measurement(run: Run, folder: RunFolder, outcome: Outcome, command: RunComm
     records = run_figures.RunRecords(
         planned=planned, samples=samples, window=window, agents=agents, logs=logs, dialect=dialect, lines=lines
     )
-    said = b"\n".join(filter(None, (head, facts.noted(command))))
+    said = b"\n".join(filter(None, (head and (facts.sentences(head).encode() or b"\n"), facts.noted(command))))
     stated = _facts(run, head, command, environments, read, dialect)
     named, known = facts.of_head(run.case, said, stated, records.printed) if said else None, facts.believed(stated)
     printed = _printed(run.case, command, read, head, facts.believed((*stated, *(named or ()))))
