@@ -384,11 +384,8 @@ def two_figures(apart: rules.ClockDisagrees, measured: Throughput) -> Message:
 def _explain(worst: rules.ClockDisagrees, facts: Facts) -> Message:
     """By what the factor is, or else by which of the two is the greater."""
     known = {"devices": facts.devices, "accumulation": facts.accumulation, "sequence": facts.items_per_batch}
-    named = [
-        Message(f"logs.factor_{name}", n=round(value))
-        for name, value in known.items()
-        if value and value > 1 and is_nearly(worst.factor, value)
-    ]
+    told = [(name, value) for name, value in known.items() if value and value > 1 and is_nearly(worst.factor, value)]
+    named = [Message(f"logs.factor_{name}", n=round(value)) for name, value in told]
     power = round(math.log2(worst.factor))
     if not named and power > 0 and abs(worst.factor / 2**power - 1) < POWER:
         named = [Message("logs.factor_power", n=2**power)]

@@ -151,13 +151,17 @@ def _read(
             speaks=bool(settled or numbers.final or (measured and not denied)),
         )
     except Unreadable as error:
-        status: Status = "failed" if error.failed else "unrecognised"
-        none = Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
-        evidence = seen(window=none, refused=error.final)
-    for each in READINGS:
-        if each.applies(evidence) and (found := each.read(evidence)) is not None:
-            return replace(found, reading=each.name)
-    return evidence.window
+        evidence = seen(window=_refuse(error), refused=error.final)
+    try:
+        found = ((each.name, each.read(evidence)) for each in READINGS if each.applies(evidence))
+        return next(replace(reading, reading=name) for name, reading in found if reading is not None)
+    except Unreadable as error:  # all of its records say what the first ones did not
+        return replace(_refuse(error), reading="refused")
+
+
+def _refuse(error: Unreadable) -> Reading:
+    status: Status = "failed" if error.failed else "unrecognised"
+    return Reading(dialect=None, framework=None, model=None, scope=None, status=status, reason=message_of(error))
 
 
 def _read_one_start(seen: Evidence) -> Reading | None:

@@ -14,7 +14,7 @@ from evalsuite.contracts.dialect import PIECES, Dialect
 from evalsuite.core import findings as rules
 from evalsuite.core.model import Finding, Step, by_key
 from evalsuite.logs.steps.increments import Increment, increments_of, tick_s
-from evalsuite.logs.steps.streams import Attempt, find_run
+from evalsuite.logs.steps.streams import Attempt, find_run, take_turns
 from evalsuite.logs.text.records import Arrival, Record, place, positive
 
 FEWEST_OF_JOB, SAME = 3, 0.1  # reports; so near a printed rate is that of a known batch
@@ -236,12 +236,10 @@ def merge_records(
 
 def _are_several_jobs(run: Attempt, dialect: Dialect) -> bool:
     """Ranks of one job take the same time for a step, each of them and as a whole."""
-    tagged = run.streams[0][0].rank is not None
-    alike = [
-        stream
-        for stream in (*run.streams, *run.beside)
-        if not tagged or (run.beside and stream[0].rank == run.beside[0][0].rank)
-    ]
+    every, tagged = [*run.streams, *run.beside], run.streams[0][0].rank is not None
+    alike = [of for of in every if not tagged or of[0].rank in [other[0].rank for other in run.beside[:1]]]
+    if take_turns(each for _, each in sorted((of.end, place(of) or (0, 0)) for stream in alike for of in stream)):
+        return True
     streams = [increments_of(stream, dialect) for stream in alike]
     streams = [stream for stream in streams if len(stream) >= FEWEST_OF_JOB]
     at_step = by_key((increment.step, pace) for each in streams for increment in each if (pace := _step_s(increment)))
@@ -273,7 +271,7 @@ def number_epochs(records: Sequence[Record]) -> Sequence[Record]:
     falls = [pair for pair in itertools.pairwise(records) if (pair[1].step or 0) < (pair[0].step or 0)]
     longest = LEAST_OF_EPOCH * max(steps, default=0)
     ends = [a.step == a.of or (2 * b.step <= a.step >= longest) for a, b in falls if a.step and b.step is not None]
-    if len(falls) < FEWEST_EPOCHS or sum(ends) < MOST_OF_EPOCHS * len(falls):
+    if len(falls) < FEWEST_EPOCHS or sum(ends) < MOST_OF_EPOCHS * len(falls) or take_turns((0, step) for step in steps):
         return records
     epochs = itertools.accumulate((after < before for before, after in itertools.pairwise(steps)), initial=1)
     return [record._replace(epoch=epoch) for record, epoch in zip(records, epochs, strict=True)]

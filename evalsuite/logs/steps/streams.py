@@ -5,7 +5,8 @@ Streams side by side are ranks of one attempt; one that begins after the others 
 
 import itertools
 import operator
-from collections.abc import Sequence
+import statistics
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from evalsuite.contracts.dialect import Dialect
@@ -15,6 +16,7 @@ from evalsuite.logs.text.records import Record, find_places, place
 
 Stream = list[Record]
 _NOWHERE = (-1, -1)
+FAR, MOST, FEWEST_TURNS = 3, 0.8, 3  # usual intervals; of the turns
 LONG = 10  # records on average; ranks side by side take turns sooner
 
 
@@ -51,13 +53,9 @@ def find_run(records: Sequence[Record], dialect: Dialect, devices: int | None) -
     longest = max(reversed(attempts), key=length)
     limits = itertools.chain([SeveralRuns.earlier] * attempts.index(longest), itertools.repeat(SeveralRuns.share))
     as_long = sum(length >= limit * max(lengths) for length, limit in zip(lengths, limits, strict=False))
-    beside = [
-        stream
-        for attempt in attempts
-        if attempt is not longest
-        for stream in attempt
-        if any(other[0].rank == stream[0].rank and other[0].end < stream[-1].end < other[-1].end for other in longest)
-    ]
+    others = [stream for attempt in attempts if attempt is not longest for stream in attempt]
+    spans = [(stream[0].rank, stream[0].end, stream[-1].end) for stream in longest]
+    beside = [of for of in others if any(of[0].rank == rank and a < of[-1].end < z for rank, a, z in spans)]
     return Attempt(streams=longest, attempts=len(attempts), as_long=as_long, copies=copies, beside=beside)
 
 
@@ -88,6 +86,16 @@ def _pieces(records: Sequence[Record], dialect: Dialect) -> list[Stream]:
     if dialect.number_repeats or untold or len(records) < LONG * (len(falls) + 1):
         return []
     return [[*records[begin:end]] for begin, end in itertools.pairwise((0, *falls, len(records)))]
+
+
+def take_turns(places: Iterable[tuple[int, int]]) -> bool:
+    """10, 510, 20, 520, 30: of two trainings in one file; ranks are near each other, or at the same step."""
+    falls = [(high, low) for high, low in itertools.pairwise(dict.fromkeys(places)) if low < high]
+    pairs = [*itertools.pairwise(falls)]
+    usual = statistics.median([after[1] - low[1] for (_, low), (_, after) in pairs if low[0] == after[0]] or [0])
+    far = [high[0] != low[0] or high[1] - low[1] > FAR * usual for high, low in falls]
+    both = sum(before[0] < after[0] and before[1] < after[1] for before, after in pairs)
+    return usual > 0 and min(sum(far), both + 1) > MOST * max(FEWEST_TURNS, len(falls))
 
 
 def _streams(records: Sequence[Record], repeats: bool) -> list[Stream]:
@@ -140,9 +148,7 @@ AT_ONCE_S = 0.05  # between the lines of one callback: MXNet's Speedometer print
 
 
 def _copied(stream: Stream, other: Stream, *, at_once: bool) -> bool:
-    if abs(len(stream) - len(other)) > 1:
-        return False
-    return all(
+    return abs(len(stream) - len(other)) <= 1 and all(
         _printed(one) == _printed(two)
         and (one.loss == two.loss or None in (one.loss, two.loss))
         and (not at_once or one.stamp_s == two.stamp_s or abs((one.stamp_s or 0) - (two.stamp_s or 0)) <= AT_ONCE_S)

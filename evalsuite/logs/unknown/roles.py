@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from evalsuite.contracts.dialect import NO_ITEMS, Scope
+from evalsuite.logs.steps.streams import take_turns
 from evalsuite.logs.unknown import words
 from evalsuite.logs.unknown.words import Slot, slots
 
@@ -189,9 +190,9 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         steps = _differences(column)
         falls, rising = sum(step < 0 for step in steps), [step for step in steps if step > 0]
         usual, often = Counter(rising).most_common(1)[0] if rising else (0.0, 0)
-        told = epochs is not None and all(
-            new > 0 for new, by in zip(_differences(epochs), steps, strict=True) if by < 0
-        )
+        new = [later > 0 for later, by in zip(_differences(epochs or []), steps, strict=False) if by < 0]
+        several = take_turns((0, int(value)) for value in values_of(column))
+        told = several or (epochs is not None and all(new))
         many = usual % ROUND == 0 and (not falls or _begins_with_batch(column, usual))
         most = 10 * MOST_STEPS if many else MOST_STEPS
         few = usual > most or len(set(values_of(column))) < FEWEST - 1 or not falls <= len(rising) + told
@@ -200,7 +201,7 @@ def _find_counter(columns: Columns, epochs: Column | None) -> tuple[Column | Non
         filled = all(end > whole / 2 for whole in values_of(of)[:1] for end in ends)  # no improve 1/10
         few |= len(rising) < (FEWEST if falls else 1) or (falls > len(steps) / 4 and not told)
         few |= falls > 0 and any(whole < FEWEST for whole in values_of(of)[:1])  # as much begins as trains
-        if not few and (named or filled) and (not falls or often >= REGULAR * len(rising)):
+        if not few and (named or filled) and (not falls or several or often >= REGULAR * len(rising)):
             counters.append((2 * named + share, -place, falls > 0, column))
     best = max(counters, key=lambda counter: counter[:2], default=None)
     return (best[3], best[2]) if best else (None, False)

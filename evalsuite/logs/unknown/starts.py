@@ -15,6 +15,7 @@ from evalsuite.logs.formatting import rate
 from evalsuite.logs.judging import find_doubt
 from evalsuite.logs.scan.scan import Scan, find_failure, scan_log
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps
+from evalsuite.logs.steps.streams import take_turns
 from evalsuite.logs.text.logfile import chunks
 from evalsuite.logs.text.records import Record, find_places
 
@@ -40,26 +41,19 @@ def find_starts(places: Places, of: int = 0) -> list[int]:
     pairs = list(pairwise(places))
     rising = [after[1] - before[1] for before, after in pairs if before[0] == after[0] and after[1] > before[1]]
     usual = statistics.median(rising) if rising else 1
-    falls = [
-        number
-        for number, (before, after) in enumerate(pairs, 1)
-        if after[0] < before[0] or (after[0] == before[0] and before[1] - after[1] > FAR * usual)
-    ]
-    jumps = [
-        places[fall + 1] > places[fall - 1] and places[fall + 1][1] - places[fall][1] > FAR * usual
-        for fall in falls
-        if fall + 1 < len(places)
-    ]
-    if sum(jumps) > len(falls) / 2:
+    back = [b[0] < a[0] or (b[0] == a[0] and a[1] - b[1] > FAR * usual) for a, b in pairs]
+    falls = [number for number, fell in enumerate(back, 1) if fell]
+    around = [places[fall - 1 : fall + 2] for fall in falls if fall + 1 < len(places)]
+    jumps = [end > begin and end[1] - low[1] > FAR * usual for begin, low, end in around]
+    if sum(jumps) > len(falls) / 2 or take_turns(places):
         return []
     ends_at = [places[fall - 1] for fall in falls]
     longest = max(ends_at, default=(0, 0))
     least = longest[1] - max(usual, UNEQUAL * longest[1])
     in_epochs = all(end[0] == longest[0] and end[1] >= least for end in ends_at)
     in_epochs &= longest[1] >= of * (1 - UNEQUAL) and (len(falls) > 1 or of > 0 or longest in places[-1:])
-    if in_epochs and len({epoch for epoch, _ in places}) == 1 and places[-1][1] <= longest[1] + usual:
-        return []
-    return falls
+    in_epochs &= len({epoch for epoch, _ in places}) == 1 and places[-1][1] <= longest[1] + usual
+    return [] if in_epochs else falls
 
 
 def _number_epochs(records: Sequence[Record], path: Path) -> Sequence[Record]:
@@ -68,11 +62,8 @@ def _number_epochs(records: Sequence[Record], path: Path) -> Sequence[Record]:
     heads = [(0, 0), *((line, int(match[1])) for line, text in lines if (match := _EPOCH.search(text)))]
     epochs = [heads[bisect.bisect(heads, (record.line + 1,)) - 1][1] for record in records]
     steps = [record.step or 0 for record in records]
-    begun = [
-        after - before
-        for (before, after), (step, new) in zip(pairwise(epochs), pairwise(steps), strict=True)
-        if new < step
-    ]
+    both = zip(pairwise(epochs), pairwise(steps), strict=True)
+    begun = [after - before for (before, after), (step, new) in both if new < step]
     if begun.count(1) < ALIKE * len(begun):
         return records
     return [record._replace(epoch=epoch) for record, epoch in zip(records, epochs, strict=True)]
