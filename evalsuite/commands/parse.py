@@ -130,7 +130,7 @@ def _read_said(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[s
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
-    from evalsuite.logs.options import head, may_leave_out
+    from evalsuite.logs.options import head
     from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
 
     how = {name: arguments.said[name] for name in READ_BY}
@@ -148,10 +148,10 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
 
             if published_tables.is_one(path):
                 reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
-        if reading.throughput and may_leave_out(said := head(logs[0])):
+        if reading.throughput and reading.may_leave_out:
             from evalsuite.results.measure.facts import spoken  # slow
 
-            if denied := spoken(said, stated=True).get("left_out"):
+            if denied := spoken(head(logs[0]), stated=True).get("left_out"):
                 why = Message("logs.untrained", mode=denied)
                 reading = replace(reading, status="doubtful", reason=join(why, reading.reason))
         dialect = dialects.get(reading.dialect or "")

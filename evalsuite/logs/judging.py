@@ -78,6 +78,7 @@ class Reading:
     in_epochs: bool = False  # each report is an epoch of unknown length
     printed: Mapping[str, str] = field(default_factory=dict)  # by the names of criteria/facts.toml
     collectives: tuple[CollectiveLines, ...] = ()  # of each log
+    may_leave_out: bool = True  # may its head say that the run leaves something out? few need to be read for that
     shape: str | None = None  # what the log was read by, where it has no dialect
     reading: str = "window"  # which of the readings gave it
 
@@ -128,12 +129,11 @@ class Reading:
 
 
 def judge(numbers: Numbers) -> Reading:
-    run, merged, told, final = numbers.run, numbers.merged, numbers.facts, numbers.final
-    measured = numbers.throughput
+    run, merged, told = numbers.run, numbers.merged, numbers.facts
+    measured, final = numbers.throughput, numbers.final
     if any(isinstance(finding, rules.SeveralRuns) for finding in merged.findings) and several_finals(run):
         numbers = replace(numbers, final=None)  # it may be of another run
-    model = run.given.known.model or told.model
-    unit = unit_of(model, run.dialect.unit) if model else run.dialect.unit
+    unit = unit_of(model, run.dialect.unit) if (model := run.given.known.model or told.model) else run.dialect.unit
     if measured is None and final is not None:
         measured = Throughput(items_per_s=final, unit=unit, method=FINAL, window=None)
     elif measured is not None:
@@ -186,6 +186,7 @@ def judge(numbers: Numbers) -> Reading:
         in_epochs=merged.in_epochs,
         printed={name: f"{value:g}" for name, value in batches if value is not None},
         collectives=tuple(scan.collectives for scan in run.scans),
+        may_leave_out=run.given.lines is not None or any(scan.incidents.may_leave_out for scan in run.scans),
     )
 
 

@@ -46,14 +46,6 @@ def head(path: Path) -> bytes:
     return text
 
 
-def may_leave_out(head: bytes) -> bool:
-    """Whether it has a word for what a run leaves out: few need to be read for that."""
-    flags = (flag for flag in paths.read_data("criteria/facts.toml")["flag"] if flag["key"] == "left_out")
-    words = {word.encode() for flag in flags for word in flag.get("pattern", ())[1:]}
-    unlike = b"\n".join({*head.translate(None, b"0123456789").split(b"\n")}).lower()  # mostly few lines
-    return any(word.translate(None, b"0123456789") in unlike for word in words)
-
-
 def _words(pairs: Iterable[tuple[str, ...]]) -> Iterator[str]:
     for name, value in pairs:
         if value in _ON:

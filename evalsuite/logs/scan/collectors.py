@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
+from evalsuite.contracts.dialect import ANY_DIGIT, PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
 from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.core.messages import Message
@@ -196,6 +196,13 @@ def _signs() -> Mapping[str, tuple[tuple[bytes, ...], "re.Pattern[bytes]"]]:
     }
 
 
+@cache
+def _leaving_out() -> Sequence[bytes]:
+    """Words without which no start of a log says that the run leaves something out, as layouts have them."""
+    flags = (flag for flag in paths.read_data("criteria/facts.toml")["flag"] if flag["key"] == "left_out")
+    return [word.encode().translate(ANY_DIGIT) for flag in flags for word in flag.get("pattern", ())[1:]]
+
+
 @dataclass
 class Incidents:
     """What happened to the run apart from its steps."""
@@ -207,6 +214,7 @@ class Incidents:
     signs: dict[str, list[bytes]] = field(default_factory=partial(defaultdict, list))  # as printed, the first values
     loss: bytes | None = None  # of the first step line, as printed
     counters: list[tuple[int, int]] = field(default_factory=list)  # of the first reports: samples so far, global batch
+    may_leave_out: bool = False  # has the log's head a word for it?
     _anchor: bytes | None = None  # the first step line up to its number; b"" where that is not its place in the run
     _read: str = ""  # the sign that the first step line gives its dialect
 
@@ -228,6 +236,8 @@ class Incidents:
         if piece.behind is not None and self.again is None and self._anchor:
             at = text.find(self._anchor, piece.behind)
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
+        if piece.chunk.offset < FACT_BYTES and not (piece.steps_alone or self.may_leave_out):
+            self.may_leave_out = any(map(piece.unlike.lower().__contains__, _leaving_out()))
         others = [(name, *of) for name, of in _signs().items() if name != self._read]
         signs = {name: of for name, words, of in others if any(map(piece.unlike.__contains__, words))}
         if (pattern := signs.pop("nan", None)) and self.nan is None and (nan := pattern.search(text)):

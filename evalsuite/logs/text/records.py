@@ -198,13 +198,17 @@ def count(text: bytes, lines: Iterable[Line], known: Counter[bytes] | None = Non
         if line.fields is not None and not line.sure:
             total += sum(1 for match in line.compiled.finditer(text) if line.read(match) is not None)
             continue
-        plain = b"\n" not in line.sample and not _OWN_DIGIT.search(line.pattern)
-        layouts = (known or Counter(text.translate(ANY_DIGIT).split(b"\n"))) if plain else Counter[bytes]()
+        layouts = (known or Counter(text.translate(ANY_DIGIT).split(b"\n"))) if _is_plain(line) else Counter[bytes]()
         if 2 * len(layouts) < layouts.total():
             total += sum(times * _count_in(layout, line) for layout, times in layouts.items())
         else:
             total += len(line.counting.findall(text))
     return total
+
+
+@cache
+def _is_plain(line: Line) -> bool:
+    return b"\n" not in line.sample and not _OWN_DIGIT.search(line.pattern)
 
 
 @lru_cache(maxsize=256)
@@ -364,7 +368,7 @@ class Extractor:
             self.paused = False
             begin = text.rfind(b"\n", 0, start) + 1
             lead = text[max(begin, text.rfind(b"\r", begin, start) + 1) : start] if begin < start else b""
-            if values[_RANK] is None and (b"[" in lead or b": " in lead):
+            if lead and values[_RANK] is None and (b"[" in lead or b": " in lead):
                 values[_RANK] = printer(lead)
             if lead and values[_STAMP] is None:
                 lead = _COMES.sub(b"", lead) if b"eta" in lead or b"ETA" in lead or b"ema" in lead else lead
@@ -376,10 +380,10 @@ class Extractor:
             records.append(record)
             if not len(records) & 3 and len(self.texts) < MOST_TEXTS:
                 self.texts.append((record, text[begin : min(match.end() + MOST_BEHIND, max(end, match.end()))]))
-            first, last = records[0], records[-1]
-            if steps is None or first.step is None or last.step is None or first.epoch != last.epoch:
+            first = records[0]
+            if steps is None or first.step is None or record.step is None or first.epoch != record.epoch:
                 continue
-            if last.step - first.step >= steps and len({record.step for record in records}) >= ENOUGH_REPORTS:
+            if record.step - first.step >= steps and len({each.step for each in records}) >= ENOUGH_REPORTS:
                 return match.end()
         self.paused = self.paused or bool(pauses)
         return None
