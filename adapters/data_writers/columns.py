@@ -1,4 +1,4 @@
-"""Formats of libraries that lie beside one another: HDF5 by h5py, Parquet by pyarrow, tar by webdataset, tokenisers."""
+"""Formats of libraries that lie beside one another: HDF5 by h5py, Parquet by pyarrow, tokenisers."""
 
 from __future__ import annotations
 
@@ -109,16 +109,6 @@ def _click_metadata(sizes: dict[str, int]) -> dict[str, object]:
     return {"file_stats": [{"file_name": name, "num_rows": count} for name, count in sizes.items()], **columns}
 
 
-def _write_webdataset(order) -> None:
-    import webdataset
-
-    for split, folder, number, items in order.sharded({}):
-        with webdataset.TarWriter(str(folder / f"imagenet-{split}-{number:06d}.tar"), mtime=0) as file:
-            for place, picture in enumerate(items):
-                name = f"{split}-{number:06d}-{place:06d}"
-                file.write({"__key__": name, "jpg": picture.jpeg, "cls": picture.label})
-
-
 BEGIN, END, PADDING = "<|begin_of_text|>", "<|end_of_text|>", "<|finetune_right_pad_id|>"
 OF_DIALOGUES = ("<|step_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>")
 SPECIAL = (BEGIN, END, PADDING, *OF_DIALOGUES, "<|image|>")  # of Llama 3.2
@@ -210,7 +200,6 @@ FORMATS = {
     "hdf5": _write_hdf5,
     "lddl": _write_lddl,
     "clicks": _write_clicks,
-    "webdataset": _write_webdataset,
     "tokeniser": _write_tokeniser,
     "llama": _write_llama,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import pickle
 import struct
 
 import numpy
@@ -183,11 +182,12 @@ def _write_c4(order):
     (order.folder / "README.md").write_text(head)
     for split, folder, number, items in order.sharded(dict.fromkeys(order.items, "en")):
         rows = ({"text": item.text(), "timestamp": "", "url": ""} for item in items)
-        content = "".join(f"{json.dumps(row)}\n" for row in rows)
-        _write_gzip(folder / f"c4-{split}.{number:05d}-of-{order.shards[split]:05d}.json.gz", content.encode())
+        name = f"c4-{split}.{number:05d}-of-{order.shards[split]:05d}.json.gz"
+        with gzip.GzipFile(folder / name, "wb", mtime=0) as file:
+            file.write("".join(f"{json.dumps(row)}\n" for row in rows).encode())
 
 
-# digits and small images
+# digits
 
 
 def _write_chainer(order):
@@ -198,35 +198,6 @@ def _write_chainer(order):
         items = list(order.of(split))
         pixels = numpy.stack([item.pixels.reshape(-1) for item in items])
         numpy.savez_compressed(folder / f"{name}.npz", x=pixels, y=numpy.array([i.label for i in items], dtype="uint8"))
-
-
-IDX_IMAGES, IDX_LABELS = 0x803, 0x801
-
-
-def _write_idx(order):
-    """MNIST as its makers published it: gzipped arrays with a big-endian head."""
-    for split, name in (("train", "train"), ("validation", "t10k")):
-        items = list(order.of(split))
-        pixels = b"".join(item.pixels.tobytes() for item in items)
-        head = struct.pack(">IIII", IDX_IMAGES, len(items), 28, 28)
-        _write_gzip(order.folder / f"{name}-images-idx3-ubyte.gz", head + pixels)
-        labels = struct.pack(">II", IDX_LABELS, len(items)) + bytes(item.label for item in items)
-        _write_gzip(order.folder / f"{name}-labels-idx1-ubyte.gz", labels)
-
-
-def _write_gzip(file, content):
-    with gzip.GzipFile(file, "wb", mtime=0) as packed:
-        packed.write(content)
-
-
-def _write_cifar(order):
-    """CIFAR-10's batches for Python: pickled dictionaries, channels first."""
-    for split, folder, number, items in order.sharded(dict.fromkeys(order.items, "cifar-10-batches-py")):
-        taken = list(items)
-        rows = numpy.stack([item.pixels.transpose(2, 0, 1).reshape(-1) for item in taken])
-        content = {b"data": rows, b"labels": [item.label for item in taken]}
-        with open(folder / (f"data_batch_{number + 1}" if split == "train" else "test_batch"), "wb") as file:
-            pickle.dump(content, file, protocol=2)
 
 
 # DALI's index
@@ -262,7 +233,5 @@ FORMATS = {
     "nanogpt": _write_nanogpt,
     "webtext": _write_webtext,
     "chainer_mnist": _write_chainer,
-    "idx": _write_idx,
-    "cifar10": _write_cifar,
     "dali_index": _write_dali_index,
 }

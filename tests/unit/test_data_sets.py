@@ -246,7 +246,7 @@ def test_a_file_where_data_sets_are_kept_is_said(root, monkeypatch, capsys):
     (root / "file").touch()
     monkeypatch.setenv("EVALSUITE_DATA", str(root / "file"))
 
-    assert cli.main(["data", "make", "cifar10"]) == Exit.USAGE and "a folder is needed" in capsys.readouterr().err
+    assert cli.main(["data", "make", "chainer"]) == Exit.USAGE and "a folder is needed" in capsys.readouterr().err
 
 
 def test_how_large_and_how_long_stands_before_the_first_is_made(root, capsys, monkeypatch):
