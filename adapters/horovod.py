@@ -1,16 +1,14 @@
 """Horovod: its own synthetic benchmarks (TensorFlow 2, PyTorch) and its MXNet ImageNet example."""
 
+import functools
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Literal
 
 from adapters.common import launchers
-from adapters.common.reference import HOROVOD_ON_GPUS, IMAGES, TRAINING_IMAGES
+from adapters.common.reference import IMAGES, TRAINING_IMAGES, over_horovod
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
-FRAMEWORKS = ("TENSORFLOW", "PYTORCH", "MXNET")
 CONTROLLER = {"controller": ("gloo", "mpi")}
 WITH_MXNET = ("numpy==1.23.5", "gluoncv==0.10.5.post0", *launchers.FOR_HOROVOD)
 LOOSE = {"fp16_allreduce": ("off", "on")}  # what is sent; the training stays in fp32
@@ -71,24 +69,7 @@ def mxnet_imagenet(case: Case) -> Command:
     )
 
 
-def _over_horovod(framework: Literal["TENSORFLOW", "PYTORCH", "MXNET"], recipe: Recipe) -> Recipe:
-    """NCCL is looked for in HOROVOD_NCCL_HOME and in the system's places (install.rst:237)."""
-    wanted = {f"HOROVOD_WITH{'' if name == framework else 'OUT'}_{name}": "1" for name in FRAMEWORKS}
-    return replace(
-        recipe,
-        spawn="once",
-        features=("Horovod",),
-        python="3.8",
-        built=("horovod==0.28.1",),
-        build_environment={"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1", **wanted},
-        build_environment_gpu=HOROVOD_ON_GPUS,
-        package="horovod",
-        system=("mpirun", "mpicc", "cmake"),
-        system_gpu=("nvcc",),
-        image="horovod/horovod:0.28.1",
-    )
-
-
+_over_horovod = functools.partial(over_horovod, spawn="once", package="horovod", image="horovod/horovod:0.28.1")
 ADAPTER = Adapter(
     name="horovod",
     title="Horovod",

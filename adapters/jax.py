@@ -4,12 +4,11 @@ from dataclasses import replace
 
 from adapters.common.reference import (
     IMAGENET,
-    REFERENCE_ENVIRONMENT,
-    REFERENCE_FACTS,
-    reference_arguments,
+    plainly,
     reference_on_one_device,
     reference_patterns,
     reference_recipes,
+    reference_resnet50,
 )
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
@@ -43,10 +42,6 @@ def _unsupported(case: Case) -> str | None:
     return None
 
 
-def _workload(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
-    return Command(argv=("{python}", f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
-
-
 def _no_amp_on_gpu(case: Case) -> str | None:
     return Message("core.no_amp", name="JAX") if case.precision == "amp" and case.device == "gpu" else None
 
@@ -63,23 +58,15 @@ FLAX = (
     "tensorboard==2.20.0",  # of clu.metric_writers; TensorFlow no longer brings it
     "protobuf==6.33.6",  # tensorflow-datasets reads what 7 no longer has
 )
-_RESNET50 = Recipe(
-    name="reference-resnet50",
-    model="resnet50_v1.5",
-    kind="reference",
+_RESNET50 = reference_resnet50(
+    "jax",
     dialect="flax",
-    command=lambda case: _workload(case, "jax_resnet50.py", reference_arguments(case)),
-    options={"image_size": ()},
-    facts=REFERENCE_FACTS,
     xla=None,
-    outside="it neither evaluates nor saves",
     unsupported=_reference_unsupported,
     requirements=("jax==0.10.2",),
     requirements_gpu=("jax[cuda13]==0.10.2",),
     other_wheels=(("jax[cuda12]==0.10.2",),),
     import_name="jax",
-    equivalence="jax_equivalence.py",
-    source="adapters/workloads/jax_resnet50.py",
 )
 ADAPTER = Adapter(
     name="jax",
@@ -90,7 +77,7 @@ ADAPTER = Adapter(
             *(
                 "jax",
                 replace(_RESNET50, amp="bf16 casts of float32 weights, without loss scaling", spawn="per_device"),
-                _workload,
+                plainly,
                 ["llama"],
             ),
             sources={},

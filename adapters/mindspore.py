@@ -1,24 +1,13 @@
 """MindSpore: ResNet-50 v1.5 of mindspore.nn on a CPU, and of mindspore-ai/models (mpirun) and MindCV (msrun)."""
 
 from adapters.common import launchers
-from adapters.common.reference import (
-    IMAGENET,
-    REFERENCE_ENVIRONMENT,
-    REFERENCE_FACTS,
-    reference_arguments,
-    reference_on_one_device,
-)
+from adapters.common.reference import IMAGENET, reference_on_one_device, reference_resnet50
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 TARGETS = {"gpu": "GPU", "cpu": "CPU"}
 PINS = ("mindspore==2.7.1", "PyYAML==6.0.2", "tqdm==4.67.1")
-
-
-def _reference(case: Case) -> Command:
-    argv = ("{python}", "{workloads}/mindspore_resnet50.py", *reference_arguments(case))
-    return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
 
 
 def _reference_unsupported(case: Case) -> str | None:
@@ -74,22 +63,14 @@ ADAPTER = Adapter(
     name="mindspore",
     title="MindSpore",
     recipes=(
-        Recipe(
-            name="reference-resnet50",
-            model="resnet50_v1.5",
-            kind="reference",
+        reference_resnet50(
+            "mindspore",
             dialect="mindcv",
-            command=_reference,
-            options={"image_size": ()},
-            facts=REFERENCE_FACTS,
             devices=("cpu",),
             xla=None,
-            outside="it neither evaluates nor saves",
             unsupported=_reference_unsupported,
             requirements=PINS,
             import_name="mindspore",
-            equivalence="mindspore_equivalence.py",
-            source="adapters/workloads/mindspore_resnet50.py",
         ),
         Recipe(
             name="models-resnet50",

@@ -2,12 +2,11 @@
 
 from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
-    REFERENCE_FACTS,
-    reference_arguments,
     reference_recipes,
+    reference_resnet50,
     reference_unsupported,
 )
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.adapter import Adapter, Command
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
@@ -23,25 +22,18 @@ def _no_xla(case: Case) -> str | None:
     return Message("adapters.mxnet_xla") if case.xla else None
 
 
-_RESNET50 = Recipe(
-    name="reference-resnet50",
-    model="resnet50_v1.5",
-    kind="reference",
+_RESNET50 = reference_resnet50(
+    *("mxnet", _command),
     dialect="mxnet_speedometer",
     scope="own",  # of dist_sync: each worker's Speedometer counts its own batches
-    command=lambda case: _command(case, "mxnet_resnet50.py", reference_arguments(case)),
-    options={"image_size": ()},
-    facts=REFERENCE_FACTS,
     amp="mxnet.contrib.amp: bfloat16 on CPU, float16 with loss scaling on GPU",
     xla=None,
-    outside="it neither evaluates nor saves",
     spawn="per_device",
     unsupported=lambda case: _no_xla(case) or reference_unsupported(case),
     requirements=("mxnet==1.9.1", "numpy==1.23.5"),  # np.bool is gone from numpy 1.24
     requirements_gpu=("mxnet-cu112==1.9.1", "numpy==1.23.5"),
     import_name="mxnet",
     source="mxnet.gluon.model_zoo.vision.ResNetV1, with the bottlenecks of v1.5",
-    equivalence="mxnet_equivalence.py",
 )
 _SOURCES = {"resnet50_cifar10": _RESNET50.source, "mobilenetv2_cifar10": "adapters/workloads/mxnet_mobilenetv2.py"}
 ADAPTER = Adapter(

@@ -1,9 +1,9 @@
 """MXNet's official scripts: example/image-classification, gluon-cv and gluon-nlp (both over Horovod)."""
 
-from dataclasses import replace
+import functools
 
 from adapters.common import launchers
-from adapters.common.reference import ADAM, BERT_LENGTH, HOROVOD_ON_GPUS, IMAGENET, IMAGES, TRAINING_IMAGES
+from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET, IMAGES, TRAINING_IMAGES, over_horovod
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -18,21 +18,7 @@ OF_GLUONCV = (
 # By default: common/fit.py's --optimizer sgd; train_horovod.py:74 and 380 (Nesterov's, which reads and writes
 # the same); scripts/bert/run_pretraining.py:244, and 336: the norm of all gradients is clipped at 1.
 GPUS_ALONE = Message("adapters.mxnet_gpus_alone")
-
-
-def _over_horovod(recipe: Recipe) -> Recipe:
-    return replace(
-        recipe,
-        python="3.8",
-        features=("Horovod",),
-        built=recipe.built or ("horovod==0.28.1",),
-        build_environment={
-            f"HOROVOD_WITH{each}": "1" for each in ("_MXNET", "_GLOO", "_MPI", "OUT_TENSORFLOW", "OUT_PYTORCH")
-        },
-        build_environment_gpu=HOROVOD_ON_GPUS,
-        system=("mpirun", "mpicc", "cmake"),
-        system_gpu=("nvcc",),
-    )
+_over_horovod = functools.partial(over_horovod, "MXNET")
 
 
 # ps-lite binds to the address that it is told (ps-lite/src/zmq_van.h:98), and cannot to a name

@@ -13,12 +13,10 @@ from adapters.common.reference import (
     CLICKS,
     FACES,
     IMAGES,
-    REFERENCE_ENVIRONMENT,
-    REFERENCE_FACTS,
     SPLIT_CLASSIFIER,
     SPLIT_TABLES,
-    reference_arguments,
     reference_on_one_device,
+    reference_resnet50,
 )
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
@@ -35,11 +33,6 @@ PINS_LIBAI = (  # of its requirements.txt, what its GPT-2 and BERT import
 PINS_2022 = ("oneflow==0.8.0", "numpy==1.23.5", "setuptools==59.8.0", "wheel==0.37.1")
 BUILT_2022 = ("flowvision==0.1.0",)  # imports pkg_resources, which new setuptools lack
 MODELS_RESNET = "{checkout}/Vision/classification/image/resnet50/train.py"
-
-
-def _reference(case: Case) -> Command:
-    argv = ("{python}", "{workloads}/oneflow_resnet50.py", *reference_arguments(case))
-    return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
 
 
 PARTS = {"data_parts": ()}
@@ -322,24 +315,16 @@ ADAPTER = Adapter(
     name="oneflow",
     title="OneFlow",
     recipes=(
-        Recipe(
-            name="reference-resnet50",
-            model="resnet50_v1.5",
-            kind="reference",
+        reference_resnet50(
+            "oneflow",
             dialect="oneflow_models",
-            command=_reference,
-            options={"image_size": ()},
-            facts=REFERENCE_FACTS,
             xla="nn.Graph",
             devices=("cpu",),
-            outside="it neither evaluates nor saves",
             unsupported=lambda case: reference_on_one_device(case, "OneFlow"),
             requirements=PINS_2022,
             built=BUILT_2022,
             python="3.10",  # newest with a wheel of 0.8.0
             import_name="oneflow",
-            equivalence="oneflow_equivalence.py",
-            source="adapters/workloads/oneflow_resnet50.py",
         ),
         _before_pip(
             Recipe(

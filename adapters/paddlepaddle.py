@@ -5,9 +5,8 @@ from dataclasses import replace
 from adapters.common import launchers
 from adapters.common.reference import (
     REFERENCE_ENVIRONMENT,
-    REFERENCE_FACTS,
-    reference_arguments,
     reference_recipes,
+    reference_resnet50,
     reference_unsupported,
 )
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
@@ -25,24 +24,17 @@ def _no_amp_on_cpu(case: Case) -> str | None:
     return Message("adapters.paddle_autocast") if case.precision == "amp" and case.device == "cpu" else None
 
 
-_RESNET50 = Recipe(
-    name="reference-resnet50",
-    model="resnet50_v1.5",
-    kind="reference",
+_RESNET50 = reference_resnet50(
+    *("paddlepaddle", _command),
     dialect="paddleclas_2021",
-    command=lambda case: _command(case, "paddlepaddle_resnet50.py", reference_arguments(case)),
-    options={"image_size": ()},
-    facts=REFERENCE_FACTS,
     amp="paddle.amp O1: float16 with loss scaling on GPU, none on CPU",
     xla="paddle.jit.to_static",
-    outside="it neither evaluates nor saves",
     spawn="per_node",
     unsupported=lambda case: _no_amp_on_cpu(case) or reference_unsupported(case),
     requirements=("paddlepaddle==3.3.1", "setuptools==80.9.0"),  # imported without being required
     requirements_gpu=("paddlepaddle-gpu==2.6.2", "setuptools==80.9.0"),  # the newest on PyPI
     import_name="paddle",
     source="paddle.vision.models.resnet50",
-    equivalence="paddlepaddle_equivalence.py",
 )
 _OTHERS = reference_recipes(
     *("paddlepaddle", _RESNET50, _command, ("bert", "gpt2", "llama", "face", "wide_deep", "cifar10")),

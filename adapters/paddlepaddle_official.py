@@ -1,6 +1,7 @@
 """PaddlePaddle's official scripts: PaddleCV and BERT of 2020 (Paddle 1.8), PaddleClas and PaddleNLP (Paddle 2, 3)."""
 
 import re
+from dataclasses import replace
 
 from adapters.common import launchers
 from adapters.common.reference import ADAM, BERT_LENGTH, IMAGENET, TRAINING_IMAGES
@@ -120,27 +121,28 @@ def _without_fluid(case: Case, image: str) -> str | None:
     return Message("adapters.paddle_fluid", image=image) if month and month[1] >= "23.07" else None
 
 
+PADDLECV = Recipe(
+    name="paddlecv-resnet50-2020",
+    model="resnet50_v1.5",
+    checkout="paddle-models-2020",
+    dialect="paddlecv_1.8",
+    command=_paddlecv,
+    unsupported=_paddlecv_unsupported,
+    options={"data": ("imagenet", "dali")},
+    epoch=lambda case: "imagenet-lists",
+    facts=IMAGENET,
+    amp="static graph decorate, dynamic loss scale",
+    outside="--validate=False, and --max_iter returns before anything is saved",
+    python="3.8",
+    requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
+    requirements_gpu=None,  # the oldest paddlepaddle-gpu on PyPI is 2.5.1
+    import_name="paddle",
+)
 ADAPTER = Adapter(
     name="paddlepaddle",
     title="PaddlePaddle",
     recipes=(
-        Recipe(
-            name="paddlecv-resnet50-2020",
-            model="resnet50_v1.5",
-            checkout="paddle-models-2020",
-            dialect="paddlecv_1.8",
-            command=_paddlecv,
-            unsupported=_paddlecv_unsupported,
-            options={"data": ("imagenet", "dali")},
-            epoch=lambda case: "imagenet-lists",
-            facts=IMAGENET,
-            amp="static graph decorate, dynamic loss scale",
-            outside="--validate=False, and --max_iter returns before anything is saved",
-            python="3.8",
-            requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
-            requirements_gpu=None,  # the oldest paddlepaddle-gpu on PyPI is 2.5.1
-            import_name="paddle",
-        ),
+        PADDLECV,
         Recipe(
             name="paddleclas-resnet50",
             model="resnet50_v1.5",
@@ -163,23 +165,19 @@ ADAPTER = Adapter(
             requirements_gpu=None,  # the newest paddlepaddle-gpu on PyPI is 2.6.2
             image="nvcr.io/nvidia/paddlepaddle:24.12-py3",
         ),
-        Recipe(
+        replace(
+            PADDLECV,
             name="models-bert-base-2020",
             model="bert_base",
             unit="sequences/s",
-            checkout="paddle-models-2020",
             dialect="paddle_bert_1.8",
             command=_bert_2020,
             unsupported=_bert_2020_unsupported,
             options=BERT_LENGTH,
+            epoch=lambda case: None,
             facts=PRETRAINING,
-            amp="static graph decorate, dynamic loss scale",
             step_bound="none",
             outside="neither validation nor checkpoint before step 1000000",
-            python="3.8",
-            requirements=("paddlepaddle==1.8.5", "numpy==1.23.5", "protobuf==3.20.3"),
-            requirements_gpu=None,  # the oldest paddlepaddle-gpu on PyPI is 2.5.1
-            import_name="paddle",
         ),
         Recipe(
             name="paddlenlp-bert-base",

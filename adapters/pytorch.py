@@ -6,12 +6,11 @@ from adapters.common.reference import (
     SPLIT_CLASSIFIER,
     WORKLOADS,
     of_script,
-    reference_arguments,
     reference_patterns,
     reference_recipes,
-    reference_unsupported,
+    reference_resnet50,
 )
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from evalsuite.contracts.adapter import Adapter, Command
 from evalsuite.core.model import Case
 
 # A cache for each run: one that is ended while compiling leaves half a library there, and every later run
@@ -31,24 +30,16 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     )
 
 
-_RESNET50 = Recipe(
-    name="reference-resnet50",
-    model="resnet50_v1.5",
-    kind="reference",
+_RESNET50 = reference_resnet50(
+    *("pytorch", _command),
     dialect="pytorch_examples",
-    command=lambda case: _command(case, "pytorch_resnet50.py", reference_arguments(case)),
-    options={"image_size": ()},
-    facts=REFERENCE_FACTS,
     amp="torch.autocast: bfloat16 on CPU, float16 with loss scaling on GPU",
     xla="torch.compile",
-    outside="it neither evaluates nor saves",
     spawn="per_node",
-    unsupported=reference_unsupported,
     requirements=("torch==2.13.0", "torchvision==0.28.0"),
     other_wheels=(("torch==2.7.1", "torchvision==0.22.1"),),  # the last on PyPI that a V100 runs
     import_name="torch",
     source="torchvision.models.resnet50",
-    equivalence="pytorch_equivalence.py",
 )
 _OTHERS = reference_recipes(
     *("pytorch", _RESNET50, _command, tuple(WORKLOADS)),

@@ -250,9 +250,9 @@ ADAPTER = Adapter(
             other_wheels=(),
             image="nvcr.io/nvidia/pytorch:20.03-py3",
         ),
-        Recipe(
+        replace(
+            EXAMPLES,
             name="torchvision-resnet50",
-            model="resnet50_v1.5",
             checkout="torchvision",
             dialect="torchvision",
             command=_torchvision,
@@ -260,13 +260,7 @@ ADAPTER = Adapter(
             options=WORKERS,
             facts=IMAGENET,
             amp="native autocast, dynamic loss scale",
-            step_bound="none",
             epoch=lambda case: "imagenet",
-            outside="the run is ended within its first epoch",
-            requirements=TORCH,
-            other_wheels=(TORCH_OF_2025,),
-            import_name="torch",
-            image="nvcr.io/nvidia/pytorch:26.06-py3",
         ),
         Recipe(
             name="huggingface-mlm",

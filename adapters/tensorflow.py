@@ -1,14 +1,7 @@
 """TensorFlow: ResNet-50 v1.5, BERT and MobileNetV2 of Keras, MultiWorkerMirroredStrategy, a process per device."""
 
-from adapters.common.reference import (
-    REFERENCE_ENVIRONMENT,
-    REFERENCE_FACTS,
-    reference_arguments,
-    reference_patterns,
-    reference_recipes,
-    reference_unsupported,
-)
-from evalsuite.contracts.adapter import Adapter, Command, Recipe
+from adapters.common.reference import REFERENCE_ENVIRONMENT, reference_patterns, reference_recipes, reference_resnet50
+from evalsuite.contracts.adapter import Adapter, Command
 from evalsuite.core.model import Case
 
 
@@ -20,26 +13,17 @@ def _command(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
     )
 
 
-_RESNET50 = Recipe(
-    name="reference-resnet50",
-    model="resnet50_v1.5",
-    kind="reference",
+_RESNET50 = reference_resnet50(
+    *("tensorflow", _command),
     dialect="tf_time_history",
-    command=lambda case: _command(case, "tensorflow_resnet50.py", reference_arguments(case)),
-    options={"image_size": ()},
-    facts=REFERENCE_FACTS,
     amp="Keras mixed precision: bfloat16 on CPU, float16 with loss scaling on GPU",
     xla="XLA (jit_compile)",
-    outside="it neither evaluates nor saves",
     spawn="per_device",
-    unsupported=reference_unsupported,
     # 2.15 is the last release with Keras 2; with Keras 3 MultiWorkerMirroredStrategy
     # stops at "unsupported type PerReplica".
     requirements=("tensorflow-cpu==2.15.1",),
     requirements_gpu=("tensorflow[and-cuda]==2.15.1",),
     import_name="tensorflow",
-    source="adapters/workloads/tensorflow_resnet50.py",
-    equivalence="tensorflow_equivalence.py",
 )
 _SOURCES = {"resnet50_cifar10": _RESNET50.source, "mobilenetv2_cifar10": "adapters/workloads/tensorflow_mobilenetv2.py"}
 ADAPTER = Adapter(

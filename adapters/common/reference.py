@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from evalsuite.contracts.adapter import INPUT_SIZES, Command, Recipe
 from evalsuite.core.decode import whole
@@ -25,6 +25,25 @@ CLICKS = {"optimiser": "adam", "clipping": "none", "weight_decay": "none", "data
 """Wide & Deep on Criteo's log of clicks."""
 HOROVOD_ON_GPUS = {"HOROVOD_GPU_OPERATIONS": "NCCL"}
 """Of Horovod's build. Without it gradients go over MPI or Gloo, through the host's memory (install.rst:166)."""
+
+
+def over_horovod(framework: Literal["TENSORFLOW", "PYTORCH", "MXNET"], recipe: Recipe, **own: Any) -> Recipe:
+    """NCCL is looked for in HOROVOD_NCCL_HOME and in the system's places (install.rst:237)."""
+    each = ("TENSORFLOW", "PYTORCH", "MXNET")
+    wanted = {f"HOROVOD_WITH{'' if name == framework else 'OUT'}_{name}": "1" for name in each}
+    return replace(
+        recipe,
+        python="3.8",
+        features=("Horovod",),
+        built=recipe.built or ("horovod==0.28.1",),
+        build_environment={"HOROVOD_WITH_GLOO": "1", "HOROVOD_WITH_MPI": "1", **wanted},
+        build_environment_gpu=HOROVOD_ON_GPUS,
+        system=("mpirun", "mpicc", "cmake"),
+        system_gpu=("nvcc",),
+        **own,
+    )
+
+
 SPLIT_TABLES = "DP, embedding tables split"
 SPLIT_CLASSIFIER = "DP, classifier split"
 
@@ -78,6 +97,25 @@ def _needs_length(least: int, most: int, id: str) -> Callable[[Case], str | None
 
 Launch = Callable[[Case, str, tuple[str, ...]], Command]
 """How a framework starts a script of `workloads` with its arguments."""
+
+
+def plainly(case: Case, script: str, arguments: tuple[str, ...]) -> Command:
+    return Command(argv=("{python}", f"{{workloads}}/{script}", *arguments), environment=REFERENCE_ENVIRONMENT)
+
+
+def reference_resnet50(framework: str, launch: Launch = plainly, **own: Any) -> Recipe:
+    """That of *framework*; *own*: what is not the same in all."""
+    script = f"{framework}_resnet50.py"
+    shared: dict[str, Any] = {
+        "command": lambda case: launch(case, script, reference_arguments(case)),
+        "options": {"image_size": ()},
+        "facts": REFERENCE_FACTS,
+        "outside": "it neither evaluates nor saves",
+        "unsupported": reference_unsupported,
+        "source": f"adapters/workloads/{script}",
+        "equivalence": f"{framework}_equivalence.py",
+    }
+    return Recipe(name="reference-resnet50", model="resnet50_v1.5", kind="reference", **{**shared, **own})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,9 +253,7 @@ def reference_patterns(resnet50: Recipe, script: str) -> Recipe:
     """Ten patterns in noise, whose best accuracy is known; each repeat has a seed of its own."""
 
     def command(case: Case) -> Command:
-        arguments = reference_arguments(case, "--seed", "{repeat}", "--scratch", "{scratch}/work")
-        argv = ("{python}", f"{{workloads}}/{script}", *arguments)
-        return Command(argv=argv, environment=REFERENCE_ENVIRONMENT)
+        return plainly(case, script, reference_arguments(case, "--seed", "{repeat}", "--scratch", "{scratch}/work"))
 
     return replace(
         resnet50,
