@@ -146,8 +146,8 @@ def _told(row: dict[str, Any]) -> str:
     return f"{row['release']}, {row['precision']}: {row['tokens_per_s']:,.0f} · {row['tflops']:g} · {row['rule']}"
 
 
-def filled(page: str, rows: list[dict[str, Any]]) -> str:
-    for name, cells in tables(rows):
+def filled(page: str, tables: Iterable[tuple[str, Iterable[Iterable[object]]]]) -> str:
+    for name, cells in tables:
         lines = (
             "| " + " | ".join(f"{each:g}" if isinstance(each, float) else str(each) for each in row) for row in cells
         )
@@ -164,7 +164,7 @@ def main() -> None:
         writer.writeheader()
         writer.writerows(rows)
     for page in PAGES:
-        page.write_text(filled(page.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        page.write_text(filled(page.read_text(encoding="utf-8"), tables(rows)), encoding="utf-8")
 
 
 if __name__ == "__main__":
