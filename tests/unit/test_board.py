@@ -175,6 +175,8 @@ def test_from_a_quarter_of_the_runs_on_the_machine_is_the_finding_with_what_hold
     assert many.again == "evalsuite compare --profile quick" and many.beside is not None
     short = [text(chip.text) for chip in many.chips if not chip.good]
     assert {"○ machine busy in 12 of 24 watched runs", "4 of 8 cases share cores"} <= {*short}
+    elsewhere = board.board(Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=True)), SPOKEN)
+    assert ["recorded on another machine" in map(text, (c.text for c in of.chips)) for of in (few, elsewhere)] == [0, 1]
 
 
 def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():

@@ -132,7 +132,7 @@ def test_a_pair_is_proven_where_the_scripts_that_ran_are_those_of_the_receipt(ch
 
     (found,), chips = computed(*as_run), board.board(as_book(*as_run), SPOKEN).chips
     said = {chip.text.plain("en"): chip.good for chip in chips}
-    some = "same work proven for 1 of 2 ranked cases"
+    some = "same work proven for 1 of 2 ranked"
     assert said["same work proven" if shown == "proven" else some] == (shown == "proven")
     assert found["shown"] == shown
     assert 0 < max(found["losses"]) < 1e-5 if shown == "proven" else found["losses"] is None

@@ -8,7 +8,7 @@ import pytest
 import synthetic
 
 from evalsuite import report
-from evalsuite.report.book import blocks, board
+from evalsuite.report.book import blocks
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.states import GLYPHS
 from evalsuite.report.data import tables
@@ -139,29 +139,6 @@ def test_files_have_a_row_for_each_run_raw_values_and_what_a_program_asks_for(bu
 # the verdict block
 
 
-@pytest.mark.parametrize("elsewhere", [True, False])
-def test_recorded_runs_are_marked_as_recorded_elsewhere(elsewhere):
-    book = Book(evaluation=replace(synthetic.quick(), recorded_elsewhere=elsewhere))
-
-    chips = [chip.text.plain("en") for chip in board.board(book, SPOKEN).chips]
-    assert ("recorded on another machine" in chips) is elsewhere
-
-
-@pytest.mark.parametrize("section", ["variants", "steptime", "forecasts", "convergence", "fairness"])
-def test_a_report_that_has_nothing_for_a_section_has_no_such_section(section, built):
-    assert section not in built("one_case").ids
-
-
-def test_criteria_that_cannot_apply_are_one_line_that_names_why(built):
-    verdict = built("quick").section("verdict")
-    (line,) = verdict.all(class_="not-here")
-
-    assert verdict.all("article", class_="card") == []
-    assert "C1 Linear speedup: No measured value is of 20 nodes" in line.text("en")
-    assert "C2b hardware utilisation: No GPU utilisation was recorded" in line.text("en")
-    assert "C1 线性加速比：无 20 节点及以上的实测值" in line.text("zh-CN")
-
-
 @pytest.mark.parametrize(("name", "bold", "en", "zh"), sources.cases("report_page.toml")["the_fastest_by_more_than"])
 def test_the_fastest_by_more_than_noise_is_bold_and_named_first_and_none_without_enough_repeats(
     name, bold, en, zh, built
@@ -172,9 +149,6 @@ def test_the_fastest_by_more_than_noise_is_bold_and_named_first_and_none_without
     assert bool(page.all("td", class_="best")) is bold
     assert en in first.text("en").replace("\u00a0", " ") and zh in first.text("zh-CN")
     assert ("is fastest" in page.one("section", id="verdict").text("en")) is bold
-
-
-# states
 
 
 @pytest.mark.parametrize(("name", "signs", "section", "words"), sources.table("report_page.toml")["ends"])
@@ -216,16 +190,6 @@ def test_a_thousand_devices_are_shown_on_one_page_with_the_row_of_what_is_met(bu
     assert all(part in row for part in ("Pass", "86.1%", "84.2–87.7%", "80.0%", "125×8"))
 
 
-# studies
-
-
-def test_options_are_judged_where_nothing_else_differs(built):
-    rows = pages.rows(built("options").page.one("section", id="variants").one("table"))
-
-    said = [["XLA compilation", "off → on", "TensorFlow"], ["Precision", "FP32 → AMP", "PyTorch"]]
-    assert [row[:3] for row in rows] == said  # TensorFlow's AMP has no value
-
-
 def test_a_card_says_where_the_efficiency_of_a_framework_goes_in_all_its_settings(built):
     page = built("ladder").page
     cards = {card.one("h4").text("en"): card for card in page.all("article") if card["id"].startswith("why-")}
@@ -235,9 +199,6 @@ def test_a_card_says_where_the_efficiency_of_a_framework_goes_in_all_its_setting
     assert "89.0% of what is added the cores are busy, for 11.0% they wait; what for" in cards["PaddlePaddle"].text(
         "en"
     )
-
-
-# hostile input
 
 
 def test_hostile_text_is_shown_spelled_out_and_never_becomes_markup(built):

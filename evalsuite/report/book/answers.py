@@ -18,7 +18,6 @@ from evalsuite.results.compare.significance import EQUAL_WITHIN, LEAST_GAP, LEVE
 from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs
 
 MOST_BESIDE = 2  # reasons in a headline
-MOST_ELSEWHERE = 3
 SEVERAL = {"zh": "；", "en": "; "}
 LONGEST_REASON = 320  # characters of a log line that a reason quotes
 
@@ -127,7 +126,7 @@ def why(of: str, rows: Sequence[Summary], words: Words) -> Rendered:
         "disturbed": any(row.disturbed for row in rows),
     }
     keys = [key for key, held in known.items() if held and of == "runs"]
-    return words.listed(words(f"answers.why_{key}") for key in keys[: 1 if known["simulated"] else 2] or [of])
+    return words.listed(words(f"answers.why_{key}") for key in keys[: known["simulated"] or None] or [of])
 
 
 def unstated(answer: Answer) -> list[Obstacle]:
@@ -188,10 +187,8 @@ def caution(answer: Answer, words: Words) -> Rendered | None:
 
 def missing(absence: Missing, answer: Answer, words: Words) -> Text:
     if absence.why == "elsewhere":
-        settings: list[Rendered] = [elsewhere(case, answer, words) for case in absence.others[:MOST_ELSEWHERE]]
-        if (more := len(absence.others) - MOST_ELSEWHERE) > 0:
-            settings.append(words("words.and_more", n=numbers.count(more)))
-        return words("answers.elsewhere", settings=replace(words.listed(settings), separators=SEVERAL))
+        settings = words.listed(elsewhere(case, answer, words) for case in absence.others)
+        return words("answers.elsewhere", settings=replace(settings, separators=SEVERAL))
     of_log = absence.reason.values.get("kind") if isinstance(absence.reason, Message) else None
     told = of_log if isinstance(of_log, str) else absence.reason  # the list of failures has its line
     reason = Phrase(words=words, text=told, longest=LONGEST_REASON)

@@ -6,6 +6,7 @@ stands in place with the reason, and another option of a framework that is faste
 """
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
 from evalsuite.results.compare.significance import looks
 from evalsuite.results.judge.breaks import Ladder
-from evalsuite.results.measure.convergence import FEWEST_SEEDS, IN_SEQUENCES
+from evalsuite.results.measure.convergence import FEWEST_SEEDS, IN_SEQUENCES, guessed
 from evalsuite.results.measure.summary import FULL_REPEATS
 
 NOTHING = "—"
@@ -54,6 +55,7 @@ class BoardRow:
     ahead: bool = False
     cause: Rendered | None = None
     script: Rendered | None = None  # where there are several of the same conditions
+    guessed: Rendered | None = None  # its loss or accuracy is that of guessing
     marks: tuple[Rendered, ...] = ()
     efficiency: Number | None = None  # None: without a base, or its own
     curve: tuple[tuple[int, float, bool, str], ...] = ()  # devices, efficiency, whether it or its base is weak, case
@@ -76,7 +78,7 @@ class BoardRow:
         """Its text in the order of `CELLS`, the same in every form."""
         nothing = words.same(NOTHING)
         why = words("board.unranked", why_text=self.why) if self.why and self.summary else self.why
-        said = [each for each in (why or self.cause, self.script, *self.marks[:1]) if each]  # its receipt has all
+        said = [each for each in (why or self.cause, self.script, self.guessed, *self.marks[:1]) if each]
         notes = replace(words.listed(said), separators=answers.SEVERAL) if said else nothing
         if self.summary is None:
             return (self.name, *[nothing] * 4, notes)
@@ -294,10 +296,12 @@ class _Maker:
             if gap.candidate in asked and gap.candidate not in of:
                 name = self._name(gap.candidate, answer.scope)
                 rows.append(BoardRow(name=name, framework=gap.candidate.framework, why=self._absent(gap, answer)))
-        open_ = [self.words("board.losses_open", n=numbers.count(FEWEST_SEEDS))] * _losses_open(answer)
+        texts = [each.summary for each in answer.ranked if each.summary.unit in IN_SEQUENCES]  # too few print a loss
+        counts = [sum(bool(run.course) for run in row.measurements if run.counts) for row in texts]
+        few = len(texts) > 1 and any(0 < n < FEWEST_SEEDS for n in counts)
         beside = [
             *filter(None, (answers.reason_beside(answer, self.words), answers.caution(answer, self.words))),
-            *open_,
+            *[self.words("board.losses_open", n=numbers.count(FEWEST_SEEDS))] * few,
         ]
         return BoardTable(
             answer=answer,
@@ -383,6 +387,7 @@ class _Maker:
             why=why_not_comparable.briefly(unlike, self.words) if unlike else None,
             ahead=is_ranked and summary.case.id in answer.ahead,
             cause=self._cause(summary),
+            guessed=self._guessed(summary),
             marks=tuple(self._marks(summary, {each.key for each in unlike})),
             efficiency=numbers.beside(self.book.efficiency_threshold)(share.value) if share and own else None,
             curve=self._curve(summary),
@@ -445,6 +450,15 @@ class _Maker:
         if not (summary.origin in PUBLISHED or len(self.trained) == 1 or summary.trained == "did_not_train"):  # told
             yield words(f"values.trained.{summary.trained}")
 
+    def _guessed(self, summary: Summary) -> Rendered | None:
+        classes = int(names.model_facts(summary.case.model).get("classes", 0))
+        if not classes or summary.trained not in ("too_seldom", "not_shown"):
+            return None
+        metric, value = guessed(summary, classes) or ("", 0.0)
+        known = {"value": numbers.significant(value), "classes": numbers.count(classes)}
+        known |= {"chance": numbers.significant(math.log(classes))}
+        return self.words.pick(f"board.guessed_{metric}", known) if metric else None
+
     def _curve(self, summary: Summary) -> tuple[tuple[int, float, bool, str], ...]:
         rows = sorted(self.curves[summary.case.series], key=lambda row: row.case.total_devices)
         base = next((row for row in rows if row.base == row.case), None)
@@ -453,12 +467,6 @@ class _Maker:
             for row in rows
             if row.efficiency and base and row.base == base.case  # what is its own base has no other to lose against
         )
-
-
-def _losses_open(answer: Answer) -> bool:  # of language models: too few runs print one
-    rows = [each.summary.measurements for each in answer.ranked if each.summary.unit in IN_SEQUENCES]
-    courses = [sum(bool(run.course) for run in runs if run.counts) for runs in rows]
-    return len(rows) > 1 and any(0 < n < FEWEST_SEEDS for n in courses)
 
 
 def _order(work: Conditions) -> tuple[object, ...]:
@@ -556,7 +564,10 @@ def _of_several(tables: Sequence[BoardTable], words: Words) -> Rendered:
         return words.pick(key, {**_of(decided, len(tables)), "parts_text": parts})
     if len(whys) == 1 and (why := whys.pop()) and why != "scatter":
         rows = [summary for table in tables for summary in table.answer.compared]
-        return words("board.none_decided_because", all=all_, why_text=answers.why(why, rows, words), parts_text=parts)
+        open_facts = sum(bool(why == "runs" and of.deciding and of.deciding.facts) for of in others)
+        reasons: list[Rendered] = [answers.why(why, rows, words)]
+        reasons += [words("board.unstated_in", n=numbers.count(open_facts))] * bool(open_facts)
+        return words("board.none_decided_because", all=all_, why_text=words.listed(reasons), parts_text=parts)
     return words("board.none_decided", all=all_, parts_text=parts)
 
 
@@ -597,11 +608,13 @@ def _chips(
     unwatched = total["runs_made"] - total["runs_sampled"]
     if unwatched and any(row.origin == "measured" for row in rows):
         yield Chip(text=words("board.unwatched", **_of(unwatched, total["runs_made"])), good=False)
-    orders = (table.answer.ranked for table in tables if len(table.answer.ranked) > 1)
-    if ranked := {of.summary.case.id: of.summary for each in orders for of in each if of.summary.grounds not in OTHERS}:
+    orders = [table.answer for table in tables if len(table.answer.ranked) > 1]
+    each = [of.summary for order in orders for of in order.ranked]
+    if ranked := {of.case.id: of for of in each if of.grounds not in OTHERS}:
         proven = sum(has_receipt(row, book.evaluation.commands, book.evaluation.receipts) for row in ranked.values())
-        key = "board.same" if proven == len(ranked) else "board.same_some" if proven else "board.same_none"
-        yield Chip(text=words.pick(key, _of(proven, len(ranked))), good=proven == len(ranked))
+        among = all(order.scope.among == "variants" for order in orders)  # of one script, which has no proof
+        key = "same" if proven == len(ranked) else "same_some" if proven else "same_variants" if among else "same_none"
+        yield Chip(text=words.pick(f"board.{key}", _of(proven, len(ranked))), good=proven == len(ranked))
     if shared := sum(shares_cores(row.case) for row in rows):
         yield Chip(text=words("board.shared", **_of(shared, len(rows))), good=False)
     if book.evaluation.recorded_elsewhere:

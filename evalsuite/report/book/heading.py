@@ -14,10 +14,7 @@ MOST_IN_TITLE = 2  # models
 
 
 def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
-    """The title of the lab's document, the evaluation's own, or the words that its title names.
-
-    An evaluation without a title of its own is called by its models and frameworks.
-    """
+    """That of the lab's document, the evaluation's own, or the words that it names: else its models and frameworks."""
     if evaluation.document:
         return words("page.by_author", text=words.same(vars(evaluation.document.title)))
     models = sorted({row.case.model for row in evaluation.summaries}, key=names.model_order)
@@ -32,11 +29,6 @@ def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
         return words("titles.frameworks", models_text=listed, n=n)
     key = f"titles.{evaluation.title}"
     return words(key) if key in words else words.same(evaluation.title)
-
-
-def above_title(evaluation: Evaluation, words: Words) -> Rendered | None:
-    organisation = evaluation.document and evaluation.document.organisation
-    return words.same(vars(organisation)) if organisation else None  # whose words they are stands with the title
 
 
 def setting(block: Block, words: Words, among: Sequence[Block] = ()) -> Listed:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from evalsuite.report.text import names, numbers
+from evalsuite.report.text import names
 from evalsuite.report.text.options import apart, value_of
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.fairness import CLOCKS, FACT, GROUNDS, Obstacle
@@ -91,8 +91,7 @@ def _unstated(obstacle: Obstacle, words: Words) -> Text:
 
 
 def briefly(obstacles: Iterable[Obstacle], words: Words) -> Rendered:
-    """What alone bars a value from any rank before what it is merely set apart by; of more than two how many more."""
+    """What alone bars a value from any rank before what it is merely set apart by."""
     ranks = {key: place for place, key in enumerate(BY_NAME)}
     first = sorted(obstacles, key=lambda each: ranks.get(each.key, len(ranks)))
-    more = [words("words.and_more", n=numbers.count(len(first) - 2))] if len(first) > 2 else []
-    return apart([*(brief(each, words) for each in first[:2]), *more], words, {"zh": "；", "en": ", "})
+    return apart((brief(each, words) for each in first), words, {"zh": "；", "en": ", "})

@@ -227,9 +227,7 @@ def _uncrowded(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """The places nearest to *wanted*, in the same order, at least *gap* apart, from *low* to *high* if they fit.
-
-    Least squares under an order constraint: pool adjacent violators, en.wikipedia.org/wiki/Isotonic_regression.
-    """
+    Least squares under an order constraint: pool adjacent violators, en.wikipedia.org/wiki/Isotonic_regression."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     pools: list[tuple[float, int]] = []  # (sum, count) of neighbours that share one offset
     for rank, i in enumerate(order):

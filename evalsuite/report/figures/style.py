@@ -62,10 +62,8 @@ def family(framework: str) -> str:
 
 def look(frameworks: Sequence[str]) -> Look:
     """A hue and a marker for each, distinct among those present; a build has its own marker and a dash.
-
     The first six of the table have their hue in every report; each other one takes its own where it is free, else what
-    the others leave, beginning at its hash.
-    """
+    the others leave, beginning at its hash."""
     unique = dict.fromkeys(frameworks)
     families = sorted(dict.fromkeys(map(family, unique)), key=[*_NAMED, *unique].index)
     places = dict[str, tuple[int, str]]()

@@ -86,7 +86,10 @@ def _paragraphs(material: Material, writer: MarkdownWriter) -> Iterable[str]:
     book, words = material.book, writer.words
     subject = Subject(book=book, words=words)
     yield f"# {writer.render(heading.title(book.evaluation, words))}"
-    yield _about(subject, writer)
+    nothing, period, machine = words("words.not_recorded"), book.period, machines.one_line(book, words)
+    yield writer.render(
+        writer.beyond("markdown.about", period=str(period) if period else nothing, machine=machine or nothing)
+    )
     yield from _verdict(material, subject, writer)
     yield from writer.fill("language/language.md.j2", **language_models.in_every_form(subject))
     yield from writer.fill("problems/problems.md.j2", **problems.in_every_form(subject))
@@ -106,12 +109,6 @@ def _verdict(material: Material, subject: Subject, writer: MarkdownWriter) -> It
         about = writer.beyond("markdown.figure", models=writer.beyond.listed(figure[1]))
         yield f"![{writer.render(about)}]({figure_name(writer.language)})"  # the sentences above say what it shows
     yield from paragraphs[FIGURE_AFTER:]
-
-
-def _about(subject: Subject, writer: MarkdownWriter) -> str:
-    nothing, period = subject.words("words.not_recorded"), subject.book.period
-    machine = machines.one_line(subject.book, subject.words) or nothing
-    return writer.render(writer.beyond("markdown.about", period=str(period) if period else nothing, machine=machine))
 
 
 def make_writer(language: str, *, on_cpu: bool = False) -> MarkdownWriter:

@@ -50,10 +50,7 @@ def shorten(text: str) -> str:
 
 
 def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
-    """Our own styles and scripts by their hash, no request to anywhere.
-
-    `img-src data: blob:`: the script turns a figure into a PNG through an image.
-    """
+    """Our own styles and scripts by their hash, no request; an image of data, by which the script makes a PNG."""
     return (
         f"default-src 'none'; script-src {_hashes(scripts)}; style-src {_hashes(styles)}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"

@@ -44,12 +44,14 @@ def page(book: Book, words: Words, build_hash: str, seal: str | None = None) -> 
     """The report as one HTML file. *seal*: SHA-256 of `summary.json`."""
     subject = Subject(book=book, words=words)
     environment = _environment(words)
-    style, boot, script = _sheets()
-    html = environment.get_template("report.html.j2").render(
+    (style, boot, script), lab = _sheets(), book.evaluation.document
+    html = environment.get_template(
+        "report.html.j2"
+    ).render(
         book=book,
         evaluation=book.evaluation,
         title=heading.title(book.evaluation, words),
-        above_title=heading.above_title(book.evaluation, words) or "",
+        above_title=words.same(vars(lab.organisation)) if lab and lab.organisation else "",  # whose words follow
         period=book.period,
         machine=machines.one_line(book, words),
         build_hash=build_hash,

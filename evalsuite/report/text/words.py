@@ -177,14 +177,9 @@ def _shown(value: Any, language: str) -> Markup:
 
 
 def read(languages: Iterable[str] = LANGUAGES, folder: Path = FOLDER, *, on_cpu: bool = False) -> Words:
-    """The words of *languages*. Raises WordsError if a file, a key or a placeholder is missing in one of them.
-
-    Of one language alone, which is read in half the time, nothing is compared.
-
-    *on_cpu*: of a report whose devices are processes on a CPU, where Chinese has no 卡.
-
-    Each set of languages is read once, so that what is made for its words (the compiled templates) is made once too.
-    """
+    """The words of *languages*. Raises WordsError if a file, a key or a placeholder is missing in one of them; one
+    language alone is read in half the time. *on_cpu*: devices are processes on a CPU, where Chinese has no 卡. Each set
+    is read once, so that what is made for its words (the compiled templates) is made once too."""
     return _read(tuple(languages), folder, on_cpu)
 
 

@@ -18,6 +18,8 @@ FEWEST_SEEDS = 3
 SAME_SEED = 1e-4  # relative
 AGAIN = (findings.BeginsAgain, findings.Restarted, findings.Resumed, findings.SeveralRuns)
 IN_SEQUENCES = ("tokens/s", "sequences/s")  # of language models, whose loss is a cross-entropy
+GUESSED = {"loss": 0.01, "accuracy": 0.1}  # how far, relative, from what guessing gives
+SPLITS = ("train", "validation")
 IN_PERCENT, SIZES = ("top1", "top5", "accuracy"), ("sequence_length", "image_size")
 
 
@@ -43,6 +45,17 @@ def curve(run: Measurement, split: str, metric: str) -> tuple[Score, ...]:
 def final(run: Measurement, split: str, metric: str) -> Score | None:
     points = curve(run, split, metric)
     return points[-1] if points else None
+
+
+def guessed(summary: Row, classes: int) -> tuple[str, float] | None:
+    """Metric and last value, where those of all runs are what guessing among *classes* gives."""
+    ends = {"loss": [run.course[-1][1] for run in summary.measurements if run.course], "accuracy": list[float]()}
+    for run, split, name in itertools.product(summary.measurements, SPLITS, ("loss", *ALSO_CALLED["top1"])):
+        if score := final(run, split, name):
+            ends["loss" if name == "loss" else "accuracy"].append(score.value)
+    metric, chance = ("loss", math.log(classes)) if ends["loss"] else ("accuracy", 100 / classes)
+    alike = [math.isclose(end, chance, rel_tol=GUESSED[metric]) for end in ends[metric]]
+    return (metric, ends[metric][0]) if alike and all(alike) else None
 
 
 def target_of(case: Case, run: Measurement, targets: Sequence[Target]) -> tuple[Target, Score] | None:

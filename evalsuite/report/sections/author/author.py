@@ -58,9 +58,7 @@ class FilledText(Rendered):
 
 def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
     """*evaluation* with what its author wrote, and a finding for each number in it that is not the computed one.
-
-    Raises EvalsuiteError for a number or a case that this evaluation does not have.
-    """
+    Raises EvalsuiteError for a number or a case that this evaluation does not have."""
     book = Book(evaluation=evaluation)
     for note in written.notes:
         unknown = [name for name in note.cases if name not in book.planned_of]

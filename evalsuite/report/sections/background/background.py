@@ -53,8 +53,9 @@ def data_sets(subject: Subject) -> Mapping[str, Rendered]:
     words = subject.words
     values: dict[str, set[str]] = {}
     for run in subject.book.measurements:
-        said = facts.believed(run.facts).get("data")
-        values.setdefault(run.run.case.model, set()).add(said.value if said else "")
+        said, ran = facts.believed(run.facts).get("data"), subject.book.evaluation.commands.get(run.run.id)
+        made = "made-up" * bool(ran and ran.data_sets)  # no more is known of what a recipe lets evalsuite make
+        values.setdefault(run.run.case.model, set()).add(said.value if said else made)
     return {
         model: words.listed(
             options.value_of("data", value, words) if value else words("background.partly_recorded")

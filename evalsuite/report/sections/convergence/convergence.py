@@ -17,7 +17,6 @@ from evalsuite.results.rules.flops_and_energy import energy
 
 Trial = tuple[Row, Measurement]
 METRICS = ("top1", "accuracy", "top5", "loss")
-SPLITS = ("train", "validation")
 MOST_CURVES = 8  # of one chart
 MOST_FIGURES = 6  # of curves, in one report
 
@@ -88,7 +87,7 @@ def _of_block(block: Block, targets: Sequence[Target], words: Words) -> Trained 
     if not runs:
         return None
     present = {(score.split, score.metric) for _, run in runs for score in run.scores}
-    metrics = tuple((split, metric) for metric in METRICS for split in SPLITS if (split, metric) in present)
+    metrics = tuple((split, metric) for metric in METRICS for split in room.SPLITS if (split, metric) in present)
     rows = tuple(_row(block, summary, run, metrics, runs, targets, words) for summary, run in runs)
     target = next((reached[0] for row, run in runs if (reached := room.target_of(row.case, run, targets))), None)
     return Trained(block=block, metrics=metrics, rows=rows, target=target)

@@ -1,7 +1,8 @@
 """How every number is made again: software, commands, and where the number of each run comes from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
+from evalsuite.contracts import registry
 from evalsuite.core import paths
 from evalsuite.core.messages import dotted
 from evalsuite.core.model import Case, ReferenceComparison, by_key
@@ -9,7 +10,7 @@ from evalsuite.report.book.book import Book
 from evalsuite.report.sections.common.section import Section, Subject, parts
 from evalsuite.report.sections.reproduction import provenance
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
 
 MOST_RUNS = 1_500
 SHOWN = {"framework": names.framework, "precision": names.precision}
@@ -21,13 +22,13 @@ def sections(subject: Subject) -> Iterable[Section]:
         id="reproduction",
         title=words("reproduction.title"),
         template="reproduction/reproduction.html.j2",
-        facts=lambda: {**_facts(subject.book), "against": texts},
+        facts=lambda: {**_facts(subject.book, words), "against": texts},
         parts=parts(words, "reproduction", ("software", "cases")),
         finding=lambda facts: words("reproduction.all_series", n=numbers.count(len(facts["series"]))),
     )
 
 
-def _facts(book: Book) -> Mapping[str, object]:
+def _facts(book: Book, words: Words) -> Mapping[str, object]:
     software, series = provenance.software(book), provenance.series(book)
     return {
         "series": series,
@@ -35,17 +36,30 @@ def _facts(book: Book) -> Mapping[str, object]:
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
         "again": book.again,
         "made_by": sorted({of["made_by"] for each in series for of in each["cases"]} - {""}),
-        "scripts": _scripts(book) if book.again and book.published else {},
+        **(_scripts(book, words) if book.again and book.published else {"scripts": {}, "left": ()}),
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
     }
 
 
-def _scripts(book: Book) -> Mapping[str, object]:
-    """How many scripts of the page the profile of that name runs, and how many others."""
+def _scripts(book: Book, words: Words) -> Mapping[str, object]:
+    """How many scripts of the page the profile of that name runs, which not and why, and how many others."""
     of = paths.read_data(f"specs/{book.evaluation.profile}.toml").get("participant", ())
     run = {(each["framework"], recipe) for each in of for recipe in each["recipes"]}
-    page = {(case.framework, case.recipe) for case in book.planned}
-    return {key: numbers.count(len(of)) for key, of in {"n": run & page, "all": page, "more": run - page}.items()}
+    page = {(case.framework, case.recipe): case.model for case in book.planned}
+    counts = {"n": len(run & page.keys()), "all": len(page), "more": len(run - page.keys())}
+    left = [_left(*script, page[script], run, words) for script in sorted(page.keys() - run)]
+    return {"scripts": {key: numbers.count(n) for key, n in counts.items()}, "left": left}
+
+
+def _left(framework: str, recipe: str, model: str, run: Container[tuple[str, str]], words: Words) -> Rendered:
+    """What runs in the place of a script, and why nobody can run it."""
+    known = registry.discover()[framework].recipes if framework in registry.discover() else ()
+    others = words.listed(of.name for of in known if of.model == model and (framework, of.name) in run)
+    script, told = names.framework(framework), f"rehearsal/{framework}.toml"
+    said = {"script": f"{script} {names.visible(recipe)}", "others": others}
+    why = known and (paths.DATA / told).is_file() and paths.read_data(told).get(recipe, {}).get("impossible")
+    first = words.pick("reproduction.instead" if others.items else "reproduction.left", said)
+    return words.sentences([first, *([words.same(why)] if why else [])])
 
 
 def sentences_against(book: Book, words: Words) -> list[Text]:
