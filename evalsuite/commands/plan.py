@@ -94,9 +94,9 @@ def _read_job(arguments: argparse.Namespace) -> "tuple[Job, int | None]":
     known = dict.fromkeys([*asked, "micro_batch", "memory", *parts])
     asked |= dict(pair.partition("=")[::2] for pair in arguments.option or ())
     for name, text in asked.items():
-        look_up("commands.memory_option", known, name, names=", ".join(known))
-        if name in words:
-            look_up("commands.memory_value", dict.fromkeys(words[name]), text, what=name, names=", ".join(words[name]))
+        look_up("core.unknown", known, name, where="plan --memory --option", names=tuple(known))
+        if some := words.get(name):
+            look_up("core.unknown", dict.fromkeys(some), text, where=f"plan --memory: {name}", names=some)
         elif not whole(text) or (parts.get(name) == "PP" and int(text) > len(model.windows)):
             raise EvalsuiteError.of("commands.memory_size", name=name, text=text or "–")
     numbers = {name: whole(text) or 0 for name, text in asked.items() if name not in words}

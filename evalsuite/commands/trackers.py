@@ -51,7 +51,7 @@ Writer = Callable[[Sequence[Recorded], Path], None]
 
 def check(name: str, out: Path) -> None:
     """Raises EvalsuiteError for a tracker that is unknown or not installed, or a folder that holds something."""
-    _, library = look_up("commands.to_unknown", WRITERS, name, names=tuple(WRITERS))
+    _, library = look_up("core.unknown", WRITERS, name, where="--to", names=tuple(WRITERS))
     if find_spec(library) is None:
         raise NothingMeasured.of("commands.to_library", name=name, library=library)
     if os.path.lexists(out) and not (out.is_dir() and not os.listdir(out)):

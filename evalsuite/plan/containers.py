@@ -99,7 +99,7 @@ RUNTIMES = {name: Runtime(name=name, **facts) for name, facts in paths.read_data
 
 
 def here(name: str) -> Container:
-    runtime = look_up("plan.container", RUNTIMES, name, names=sorted(RUNTIMES))
+    runtime = look_up("core.unknown", RUNTIMES, name, where="--container", names=sorted(RUNTIMES))
     return Container(runtime=runtime, infiniband=INFINIBAND.exists(), user=f"{os.getuid()}:{os.getgid()}")
 
 

@@ -105,7 +105,7 @@ def declared() -> _Declarations:
 
 
 def data_set(name: str) -> DataSet:
-    return look_up("plan.data_set_unknown", declared().data_sets, name, names=sorted(declared().data_sets))
+    return look_up("core.unknown", declared().data_sets, name, where="data", names=sorted(declared().data_sets))
 
 
 def source(of: DataSet) -> Source:

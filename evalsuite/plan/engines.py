@@ -79,4 +79,4 @@ def engine(name: str, others: Iterable[str] = ()) -> Engine:
     if name in ENGINES:
         return ENGINES[name]
     known = sorted([*ENGINES, HOSTS, *others])
-    raise EvalsuiteError.of("plan.engine", name=name, names=known, near=did_you_mean(name, known))
+    raise EvalsuiteError.of("core.unknown", where="--engine", name=name, names=known, near=did_you_mean(name, known))

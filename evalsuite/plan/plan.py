@@ -232,6 +232,6 @@ def _check_models(spec: Spec, adapters: Mapping[str, Adapter]) -> None:
     usual = Counter(recipe.model for recipe in recipes).most_common()  # is what a short name means
     models, names = dict(usual), {recipe.name: recipe for recipe in recipes}
     for model in spec.models:
-        look_up("plan.model", models, model, names=sorted(models))
+        look_up("core.unknown", models, model, where="--models", names=sorted(models))
     for wanted in spec.recipes:
         look_up("plan.recipe", {**names, **dict.fromkeys(KINDS)}, wanted)

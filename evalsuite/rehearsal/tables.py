@@ -16,7 +16,7 @@ from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core import decode, paths
 from evalsuite.core.author_document import BothLanguages
 from evalsuite.core.decode import From, Many, Mistake, Word, at_least, between
-from evalsuite.core.errors import EvalsuiteError, did_you_mean, look_up
+from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Protocol
 from evalsuite.core.placeholders import VISIBLE, fill
@@ -241,8 +241,8 @@ def _hash(name: str) -> str:
     folder = STAND_INS / name
     files = sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     if not files:
-        known = sorted(place.name for place in STAND_INS.glob("[a-z]*"))
-        raise EvalsuiteError.of("plan.stand_in_unknown", name=name, names=known, near=did_you_mean(name, known))
+        known = {place.name: place for place in STAND_INS.glob("[a-z]*") if place != folder}
+        look_up("core.unknown", known, name, where="stand-in", names=sorted(known))
     digest = hashlib.sha256()
     for file in files:
         digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode() + file.read_bytes())
