@@ -76,6 +76,8 @@ def mistakes(
     printed, whole = _parts(page), f" {_words(html.unescape(TAGS.sub(' ', page)))} "
     ahead = (each for each in cast("Sequence[Any]", summary["answers"]) if each["outcome"] == "ahead")
     leads = [way(each[name]).text for each in ahead for name, way in FIGURES if each[name] is not None]
+    for case in tables.untold(folder / "tables", summary):
+        yield Contradicts.of("report.not_as_tables", path=folder / SUMMARY, case=case)
     if any(f" {_words(text)} " not in whole for text in leads):
         yield Contradicts.of("site.not_ours", path=folder / PAGE, error=Message("report.not_as_written", name=SUMMARY))
     for file in files:

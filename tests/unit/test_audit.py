@@ -193,6 +193,21 @@ def test_what_the_markdown_has_and_the_page_has_not_is_refused(was, now, honest,
         publishing.publish([report], tmp_path / "site")
 
 
+@pytest.mark.parametrize("edited", ["throughput.high", "latency.p50_s", "throughput_per_device", "runs.0.started_at"])
+def test_what_the_summary_has_and_no_table_has_is_found(edited, honest, tmp_path, capsys):
+    file = (report := honest.copied(tmp_path).report) / "summary.json"
+    *names, last = (int(name) if name.isdigit() else name for name in edited.split("."))
+    at = (facts := read_json(file))["summaries"][0]
+    for name in names:
+        at = at[name]
+    at[last] = "2026-11-23" if last == "started_at" else 1.001 * at[last] + 0.1
+    file.write_text(json.dumps(facts))
+    reports.sealed(report)
+
+    assert cli.main(["audit", str(report)]) == Exit.CRITERION_FAILED
+    assert "it says what no table of the report has" in capsys.readouterr().out
+
+
 def test_page_index_and_site_json_show_the_seal(honest, tmp_path):
     publishing.publish([honest.report], tmp_path / "site")
 

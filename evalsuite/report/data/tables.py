@@ -2,6 +2,7 @@
 
 import csv
 import functools
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from itertools import islice
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from evalsuite.core import paths
-from evalsuite.core.files import write_atomically
+from evalsuite.core.decode import number
+from evalsuite.core.files import is_file, write_atomically
 from evalsuite.report.book import columns
 from evalsuite.report.book.book import Book
 from evalsuite.report.book.changes import changes
@@ -20,6 +22,9 @@ from evalsuite.results.measure import latency as latency_room
 
 Row = dict[str, Any]
 ROWS_AT_ONCE = 1000
+HELD, PERCENTILES = ("summaries", "runs", "scores", "phases", "utilisation"), ("mean", "p5", "p95")
+NO_COLUMN = {*("series", "grounds", "inputs", "records", "hosts", "findings", "compute", "utilisation")}
+NO_COLUMN |= {"to_target", "time_to_solution"}  # of the values of a case
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # of formulas
 
 
@@ -75,6 +80,35 @@ def with_options(columns: Sequence[str], rows: Iterable[Row]) -> tuple[Sequence[
 def harmless(value: Any) -> Any:
     """An apostrophe keeps a text from being a formula (owasp.org/www-community/attacks/CSV_Injection)."""
     return _harmless(value) if isinstance(value, str) else value
+
+
+def untold(folder: Path, summary: Mapping[str, Any]) -> Iterator[str]:
+    """Cases of which *summary* says what no table in *folder* has of them, or a mean beyond those of its runs."""
+    cells, means = defaultdict[str, set[str]](set), defaultdict[tuple[str, ...], list[float]](list)
+    files = {name: folder / f"{name}.csv" for name in (*HELD, "findings")}
+    tables = {name: paths.read_rows(file) if is_file(file) else [] for name, file in files.items()}
+    for row in (row for name in HELD for row in tables[name]):
+        cells[row.get("case_id", "")].update(map(str, row.values()))
+        for key in PERCENTILES if "resource" in row else ():
+            means[row.get("case_id", ""), row["resource"], key].append(number(row.get(key) or "") or 0.0)
+    for each in summary["summaries"] if cells else ():
+        id, used = each["case"]["id"], each["utilisation"]
+        within = ((means[id, of["resource"], key] or [0.0], of[key]) for of in used for key in PERCENTILES)
+        if not (cells[id].issuperset(_plain(each)) and all(min(of) <= mean <= max(of) for of, mean in within)):
+            yield id
+    found, told = (
+        Counter(str(harmless(of["where"])) for of in each) for each in (summary["findings"], tables["findings"])
+    )
+    yield from ["findings"] * (bool(cells) and found != told)
+
+
+def _plain(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = [each for name, each in value.items() if name not in NO_COLUMN]
+    if isinstance(value, list):
+        yield from (text for each in value for text in _plain(each))
+    elif value is not None:
+        yield str(harmless(value))
 
 
 @functools.lru_cache(maxsize=4096)  # names of cases stand in every row
