@@ -110,6 +110,10 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
         parsed.typed = arguments
         if places := getattr(parsed, "sensors", ()):
             os.environ["EVALSUITE_SENSORS"] = os.pathsep.join(map(os.path.abspath, places))
+        variables = paths.read_data("commands/shared.toml")["variables"]
+        for name in sorted(name for name in os.environ if name.startswith("EVALSUITE_") and name not in variables):
+            near = did_you_mean(name, variables, 0.9)
+            print(for_terminal(i18n.say("command.no_variable", name=name) + i18n.worded(near)), file=sys.stderr)
         chosen = _module(command)
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)

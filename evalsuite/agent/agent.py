@@ -1,8 +1,6 @@
-"""The node agent's work. All times are seconds of CLOCK_MONOTONIC since it started its first process.
-
-One thread per pipe writes bytes and arrival times, one samples the sensors; the main thread waits for children, signals
-and the time limit.
-"""
+"""The node agent's work. All times are seconds of CLOCK_MONOTONIC since it started its first process. One thread per
+pipe writes bytes and arrival times, one samples the sensors; the main thread waits for children, signals and the time
+limit."""
 
 import contextlib
 import os
@@ -24,7 +22,7 @@ from evalsuite.core.paths import FIRST_ENDED
 from evalsuite.machine import environment, interfaces, process_tree
 from evalsuite.machine.heartbeat import Heartbeat
 from evalsuite.runs.endings import AGENT_FAILED, AgentOutcome
-from evalsuite.runs.store import RunFolder
+from evalsuite.runs.store import RunFolder, check_root
 
 TIMED_OUT = 124  # as timeout(1)
 KILLED = 128  # plus the signal's number
@@ -269,6 +267,7 @@ class _Agent:
 def prepare_folder(order: Order) -> RunFolder:
     """Raises EvalsuiteError where it cannot be made, or holds a record already."""
     folder = RunFolder(order.folder)
+    check_root(folder.path)
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,12 +1,8 @@
-"""One measurement at a time on a node.
-
-Each run holds a lock of one file of the machine, by its watchdog and its agent, and adds a line to it. Where nobody
-holds it any more, what those lines name is ended: a training that outlived both is known by its environment. Agents of
-one run do not wait for each other.
-
-Two evaluations could each hold a node and wait for the other's. So the nodes of a run are locked in order of their
-names: one waits until those before it have written their environment.
-"""
+"""One measurement at a time on a node. Each run holds a lock of one file of the machine, by its watchdog and its agent,
+and adds a line to it. Where nobody holds it any more, what those lines name is ended: a training that outlived both is
+known by its environment. Agents of one run do not wait for each other. Two evaluations could each hold a node and wait
+for the other's. So the nodes of a run are locked in order of their names: one waits until those before it have written
+their environment."""
 
 import contextlib
 import fcntl
@@ -57,10 +53,8 @@ class NodeLock:
 
 
 def lock_node(order: Order, *, share: bool, end_with_parent: bool, say: Callable[[str], None]) -> NodeLock | None:
-    """Waits for this node, and says for whom, also in the run folder; None where the machine has no folder for it.
-
-    With *share* it runs while others do. Call it in the process that the launcher knows, before any other is started.
-    """
+    """Waits for this node, and says for whom, also in the run folder; None where the machine has no folder for it. With
+    *share* it runs while others do. Call it in the process that the launcher knows, before any other is started."""
     folder = RunFolder(order.folder)
     launcher = os.getppid() if end_with_parent else None
     told, told_at = "", 0.0

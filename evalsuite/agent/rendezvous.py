@@ -1,9 +1,7 @@
-"""Where the processes of a run meet: node rank, number of nodes, address and port.
-
-By EVALSUITE_*, else as the platform that starts the agent on every node names them, else this machine alone. Those of
-batch schedulers are in `evalsuite/schedulers`. Sources: mpirun(1) of Open MPI, "Environment Variables"; Volcano's
-plugins env and svc, torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names.
-"""
+"""Where the processes of a run meet: node rank, number of nodes, address and port. By EVALSUITE_*, else as the platform
+that starts the agent on every node names them, else this machine alone. Those of batch schedulers are in
+`evalsuite/schedulers`. Sources: mpirun(1) of Open MPI, "Environment Variables"; Volcano's plugins env and svc, torchrun
+(PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names."""
 
 import random
 import re
@@ -57,11 +55,8 @@ def _own(environment: Environment) -> str | None:
 
 def master_addresses(place: Node) -> tuple[str, str]:
     """That of every host, and this one's, which on the master's own host is the loopback: it has an address in each
-    network.
-
-    Raises EvalsuiteError for a name that leads to no address, or to one that no other host reaches; also of this host,
-    since launchers that compare addresses tell the others what its name leads to.
-    """
+    network. Raises EvalsuiteError for a name that leads to no address, or to one that no other host reaches; also of
+    this host, since launchers that compare addresses tell the others what its name leads to."""
     if place.nodes == 1:
         return LOCALHOST, LOCALHOST
     _address_of(socket.getfqdn(socket.gethostname()))

@@ -1,10 +1,8 @@
-"""Two processes that watch each other, so that killing either does not leave the training behind.
-
-A launcher may kill the agent without notice: mpirun sends SIGKILL one second after SIGTERM (Open MPI 4,
-`odls_base_sigkill_timeout`), and the kernel when memory runs out. So the agent works in a child, and the process that
-the launcher knows is a watchdog that passes signals down and the exit status up. If either is killed, the other ends
-the tree. If asked to, the watchdog also ends the run when the launcher has died.
-"""
+"""Two processes that watch each other, so that killing either does not leave the training behind. A launcher may kill
+the agent without notice: mpirun sends SIGKILL one second after SIGTERM (Open MPI 4, `odls_base_sigkill_timeout`), and
+the kernel when memory runs out. So the agent works in a child, and the process that the launcher knows is a watchdog
+that passes signals down and the exit status up. If either is killed, the other ends the tree. If asked to, the watchdog
+also ends the run when the launcher has died."""
 
 import contextlib
 import os
@@ -17,10 +15,8 @@ KILL_S = 5.0
 
 
 def start_watchdog(end_with_parent: bool = False) -> None:
-    """Returns in a child that does the work; the caller's process exits as the child does.
-
-    *end_with_parent*: the run ends when our parent is gone. Call it before any thread starts.
-    """
+    """Returns in a child that does the work; the caller's process exits as the child does. *end_with_parent*: the run
+    ends when our parent is gone. Call it before any thread starts."""
     process_tree.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
     watchdog = os.getpid()

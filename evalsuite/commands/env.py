@@ -154,10 +154,7 @@ def _words(state: State) -> str:
 
 def _repository_facts(repository: Repository, state: State) -> dict[str, object]:
     return {
-        **{"name": repository.name, "repository": repository.address},
-        **{"commit": repository.commit, "licence": repository.licence},
-        "folder": str(repository.folder) if state.present else None,
-        "commit_here": state.commit,
-        "clean": state.clean if state.present else None,
-        "absent": list(state.absent),
+        **{"name": repository.name, "repository": repository.address, "commit": repository.commit},
+        **{"licence": repository.licence, "folder": str(repository.folder) if state.present else None},
+        **{"commit_here": state.commit, "clean": state.clean if state.present else None, "absent": [*state.absent]},
     }

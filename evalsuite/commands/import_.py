@@ -19,7 +19,6 @@ from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, Exit
 from evalsuite.core.messages import Message, Value
 from evalsuite.core.model import by_key
-from evalsuite.finished import manifest
 from evalsuite.importing import exporters, histories, log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
@@ -27,7 +26,7 @@ from evalsuite.report.text.findings import document
 from evalsuite.results.measure import facts
 from evalsuite.results.measure.redaction import disclosed
 from evalsuite.runs import campaign_facts
-from evalsuite.runs.store import Store
+from evalsuite.runs.store import Store, check_root
 
 MOST_ALIKE, MOST_RUNS = 3, 30  # equal complaints, and runs of which the same is said, that are printed one by one
 MARK = ".logs-of-a-report"  # of a folder of runs that `report LOGS` made and may make anew
@@ -35,8 +34,7 @@ EXAMPLES: Mapping[str, str] = {**user_facts.NEEDED, "scope": "global", "unit": "
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if (arguments.runs / manifest.NAME).exists():
-        raise EvalsuiteError.of("site.site_inside", site=arguments.runs, folder=arguments.runs)
+    check_root(arguments.runs)
     if arguments.runs.exists() and not arguments.runs.is_dir():
         raise EvalsuiteError.of("commands.runs_file", path=arguments.runs)
     results = _read(arguments, Store(arguments.runs))
@@ -66,7 +64,8 @@ def _read(arguments: argparse.Namespace, into: Store) -> list[Imported]:
             if table.unread:
                 terminal.note(f"{path}: columns that are not read: {', '.join(table.unread[: histories.MOST_NAMED])}")
             given = (f"--set {name}" for name in ("dialect", "scope", "shape", "steps_per_report") if name in user)
-            if (said := [*["--pattern"][: bool(found_by)], *given]) and len(arguments.paths) == 1:
+            said = [*["--pattern"][: bool(found_by)], *["--utilisation"][: bool(exported)], *given]
+            if said and len(arguments.paths) == 1:
                 raise EvalsuiteError.of("commands.option_needs", option=", ".join(said), others="LOG")
             results += published_figures.cite_table(table, into, user, dialects, common=common)
         else:

@@ -76,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     axes, tables = _axes(asked), dict[str, Mapping[str, object]](precision=spelt)
     if not passed & AXES_OF["batch_per_device"]:
         tables["built_in"] = {"batch_per_device": int(asked["batch_per_device"])}
+    file.parent.mkdir(parents=True, exist_ok=True)
     _write(file, axes, table, tables)
     note(say("init.wrote", path=file))
     own_script.read(file)  # what it lacks is said once it is there to be mended

@@ -125,7 +125,9 @@ def refuse_misplaced(
         if isinstance(action, argparse._SubParsersAction):
             return refuse_misplaced(action.choices[value], parsed, command, typed)
         names = action.option_strings or [str(action.metavar)]
-        if isinstance(value, list) and "--set" not in names:  # where contradictions are refused
+        if isinstance(value, str) and re.fullmatch("[A-Z](,B|xD)?,…", str(action.metavar)):
+            _each_once(action, names[0], [word.strip() for word in value.split(",")], words=True)
+        if isinstance(value, list):
             setattr(parsed, action.dest, value := _each_once(action, names[0], value))
         given |= {str(value), *(f"{each} {value}" for each in names)}
         given |= {*names} if value not in (action.default, None, []) or typed & {*names} else set()
@@ -138,17 +140,19 @@ def refuse_misplaced(
                 parser.error(worded(Message(f"commands.option_{relation}", **told)))
 
 
-def _each_once(action: argparse.Action, option: str, given: list[Any]) -> list[Any]:
+def _each_once(action: argparse.Action, option: str, given: list[Any], words: bool = False) -> list[Any]:
     """*given*, of places or of NAME=VALUE, with each place once and of each name the last, which is said."""
     named = "=" in str(action.metavar)
-    places = action.type == TYPES["path"] or not action.option_strings
+    places = words or action.type == TYPES["path"] or not action.option_strings
     if not named and (not places or action.nargs in (2, argparse.REMAINDER)):
         return given
     split = [each if isinstance(each, tuple) else str(each).partition("=") for each in given]
+    split = [("=".join(pair), pair[1]) for pair in split] if option == "--set" else split  # contradictions are refused
     keys = [parts[0] if named else os.path.realpath(each) for parts, each in zip(split, given, strict=True)]
     for at, key in enumerate(keys):
         if key in keys[:at]:
-            _say_twice(f"{option} {key}" if named else option, split[at][-1] if named else str(given[at]))
+            what = f"{option} {key}" if named else f"{option} {given[at]}" if words else option
+            _say_twice(what, str(split[at][-1] if named else given[at]))
     return [*dict(zip(keys, given, strict=True)).values()]
 
 

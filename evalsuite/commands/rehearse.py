@@ -59,9 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
             note(_in_words(each))
             ended.append(each)
     line(say("rehearse.title", whole=sum(bool(each.evidence) and not each.reason for each in ended), n=len(ended)))
-    if not any(each.evidence for each in ended):
-        return Exit.NOTHING_MEASURED
-    return Exit.SOME_FAILED if any(each.reason for each in ended) else Exit.DONE
+    taken = Exit.SOME_FAILED if any(each.reason for each in ended) else Exit.DONE
+    return taken if any(each.evidence for each in ended) else Exit.NOTHING_MEASURED
 
 
 def _one_by_one(adapters: Mapping[str, Adapter], arguments: argparse.Namespace) -> Iterator[Rehearsed]:

@@ -28,7 +28,7 @@ from evalsuite.logs import excerpt
 from evalsuite.plan.plan import Plan
 from evalsuite.results.measure import measurement, measuring
 from evalsuite.runs.journal import Campaign
-from evalsuite.runs.store import RunFolder, Store
+from evalsuite.runs.store import RunFolder, Store, check_root
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,6 +57,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
 
 def check_runs(arguments: argparse.Namespace, request: Request) -> None:
+    check_root(request.place.store.root)
     files.try_place(request.place.store.root, folder=True)
     _find_again(arguments.redo, request)
 

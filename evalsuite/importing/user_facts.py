@@ -25,6 +25,7 @@ SCOPES: Mapping[str, Scope] = {"global": "global", "per_device": "per_device", "
 # any other word is a device's model
 KINDS: Mapping[str, Device] = {"cpu": "cpu", "gpu": "gpu", "npu": "npu", "unknown": "unknown"}
 OF_A_ROW = ("unit", "tag", "project")  # what a table or history counts, and which of them is meant
+OF_ONE = ("any", "throughput", "n", "kind", "speedup", "state")  # placeholder of a pattern, cells of one row
 RECORDED = (  # of a run, not of its case
     *("image", "repository", "note", "log_set", "source", "campaign", "machine", "zone", "utilisation"),
     *(*(figure.name for figure in STATED_FIGURES), *OF_A_ROW),
@@ -169,6 +170,8 @@ def stated(pairs: Iterable[tuple[str, str]], who: Path | str = USER) -> Facts:
     try:
         said = merge_facts(*((str(who), {name: value}) for name, value in pairs))
         check_facts(said)
+        if one := next((name for name in said if name in OF_ONE), None):
+            raise ValueError(Message("importing.of_one", name=one))
         if secret := redaction.find_secret(said):  # also in what is no part of a name, and is published
             raise ValueError(Message("importing.fact_secret", place=secret))
     except ValueError as error:

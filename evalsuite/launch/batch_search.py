@@ -38,10 +38,8 @@ def search_batch(
     told: Callable[[int, Aim], None] = lambda batch, aim: None,
     budget: DeviceHourBudget | None = None,
 ) -> Largest | None:
-    """From its own batch on, by runs in *store*, of which *launcher* makes those that are not there.
-
-    None where there is no *launcher* for the next trial, or *budget* does not pay it.
-    """
+    """From its own batch on, by runs in *store*, of which *launcher* makes those that are not there. None where there
+    is no *launcher* for the next trial, or *budget* does not pay it."""
     hours = budget or DeviceHourBudget()
 
     def trial(batch: int, aim: Aim) -> tuple[Ends, str] | None:
@@ -78,10 +76,8 @@ def read_trial(folder: RunFolder, case: Case, dialect: str | None, dialects: Map
 def find_in_trials(
     plan: Plan, root: Path, dialects: Mapping[str, Dialect], device: Device
 ) -> tuple[SearchedBatch, ...]:
-    """What the finished trials in the runs folder *root* have found of the cases that *plan* is to search with.
-
-    Raises EvalsuiteError on a CPU, where nothing limits a search.
-    """
+    """What the finished trials in the runs folder *root* have found of the cases that *plan* is to search with. Raises
+    EvalsuiteError on a CPU, where nothing limits a search."""
     if device == "cpu":
         raise EvalsuiteError.of("commands.max_on_cpu")
     store = Store(root / TRIALS)

@@ -1,7 +1,5 @@
-"""Launches what is missing: environments first, then run after run.
-
-Each start is a campaign: it seals what is to be run before the first run, and notes every attempt in the journal.
-"""
+"""Launches what is missing: environments first, then run after run. Each start is a campaign: it seals what is to be
+run before the first run, and notes every attempt in the journal."""
 
 import contextlib
 import functools
@@ -69,11 +67,8 @@ def environments(
     plan: Plan, kind: str, progress: Callable[[str], None], container: Container | None = None
 ) -> Environments:
     """Makes every environment that the plan needs, side by side, before any run, and asks each image for what its
-    scripts import; cases without become skips.
-
-    *kind*: "managed" (a virtual environment for each framework), "current" (this interpreter) or "container", where a
-    recipe has none of its own.
-    """
+    scripts import; cases without become skips. *kind*: "managed" (a virtual environment for each framework), "current"
+    (this interpreter) or "container", where a recipe has none of its own."""
     pythons, skips = {}, []
     packages: dict[tuple[str, str], Mapping[str, str]] = {}
     asked = by_key(((case.framework, case.recipe), case) for case in plan.cases)
@@ -210,10 +205,8 @@ def launch_all(
     needed: Callable[[Run], bool] = lambda run: True,
 ) -> Iterator[EndedRun]:
     """Launches *runs* in order and gives each as it ends; one that the infrastructure failed is made again.
-
-    *device_hours*: the most, of which *spent_h* are spent already. *fits*: whether there is time for a run.
-    *needed* says before each whether it still is. Before each block (a repeat at a scale) a fixed computation is timed.
-    """
+    *device_hours*: the most, of which *spent_h* are spent already. *fits*: whether there is time for a run. *needed*
+    says before each whether it still is. Before each block (a repeat at a scale) a fixed computation is timed."""
     order, block, probe_s = 0, None, 0.0
     held: list[Run] = []  # by other evaluators: waited for once the others are done
     for run in itertools.chain(runs, held):
@@ -271,13 +264,10 @@ MIDWAY_TIMES = 30  # times the longest silence before: an evaluation, a checkpoi
 
 
 def make_enough(run: Run, recipe: Recipe, folder: RunFolder, launcher: runner.Launcher) -> Callable[[], Enough | None]:
-    """Says why the run can be ended, if it can.
-
-    "no_limit": its measured steps are done and the script has no limit; "window": they are done and the launcher stops
-    after them; "hung": they are done and nothing was printed for SILENT_S, as of process groups that hang when taken
-    down; "silent": it was silent for far longer than ever before. Before its first step a script may compile or index
-    data.
-    """
+    """Says why the run can be ended, if it can. "no_limit": its measured steps are done and the script has no limit;
+    "window": they are done and the launcher stops after them; "hung": they are done and nothing was printed for
+    SILENT_S, as of process groups that hang when taken down; "silent": it was silent for far longer than ever before.
+    Before its first step a script may compile or index data."""
     from evalsuite.logs import catalogue, reading
 
     endless = recipe.step_bound == "none"

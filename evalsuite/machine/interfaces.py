@@ -1,8 +1,5 @@
-"""The network interface by which a node reaches the others.
-
-With several networks, or with a host's name set to 127.0.1.1 as Debian does, Gloo and NCCL may take an address that no
-other host reaches.
-"""
+"""The network interface by which a node reaches the others. With several networks, or with a host's name set to
+127.0.1.1 as Debian does, Gloo and NCCL may take an address that no other host reaches."""
 
 import socket
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
-"""The process tree of this process: what it uses, how it is ended to the last one, and the signals that end it.
-
-Reads `/proc/<pid>/stat` (proc_pid_stat(5)). With `adopt_orphans` nothing escapes: a process that calls setsid, or whose
-parent died, becomes our own child.
-"""
+"""The process tree of this process: what it uses, how it is ended to the last one, and the signals that end it. Reads
+`/proc/<pid>/stat` (proc_pid_stat(5)). With `adopt_orphans` nothing escapes: a process that calls setsid, or whose
+parent died, becomes our own child."""
 
 import contextlib
 import ctypes
@@ -48,10 +46,8 @@ def be_told_of_parents_death(number: int) -> bool:
 
 
 class Tree:
-    """All descendants of this process, read often at little cost: a process is looked up once.
-
-    The CPU time of one that has ended is counted by who waited for it: a parent inside the tree, or this process.
-    """
+    """All descendants of this process, read often at little cost: a process is looked up once. The CPU time of one that
+    has ended is counted by who waited for it: a parent inside the tree, or this process."""
 
     def __init__(self) -> None:
         self._root = os.getpid()
@@ -124,10 +120,8 @@ def end_descendants(
     *, first: int, grace_s: float, kill_s: float, wait: Callable[[float], bool] | None = None
 ) -> EndedTree:
     """Ends every process below this one: signal *first*, *grace_s* to comply, then SIGKILL for *kill_s*.
-
     *wait(seconds)* reaps ended children, may sleep that long, and returns whether to end the grace. A process inside a
-    broken driver cannot be killed.
-    """
+    broken driver cannot be killed."""
     wait = wait or _reap_and_sleep
     left = descendants()
     asked = len(left)
@@ -179,10 +173,8 @@ PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
 
 @contextlib.contextmanager
 def hold_signals() -> Iterator[set[int]]:
-    """Holds signals back for `signal.sigtimedwait`; gives the set to ask for, with SIGCHLD.
-
-    What this process was told to ignore (nohup, `&` in a script) stays ignored.
-    """
+    """Holds signals back for `signal.sigtimedwait`; gives the set to ask for, with SIGCHLD. What this process was told
+    to ignore (nohup, `&` in a script) stays ignored."""
     child_before = signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, exit codes are lost
     heeded = {number for number in ENDING | PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
     asked_for: set[int] = heeded | {signal.SIGCHLD}

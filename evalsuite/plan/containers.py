@@ -1,8 +1,6 @@
-"""Container runtimes: from a command line to the one that runs it in an image.
-
-The node agent starts the container, so it samples from outside; what it fills in (ranks, addresses) is passed on by
-name. `data/containers.toml` has the runtimes.
-"""
+"""Container runtimes: from a command line to the one that runs it in an image. The node agent starts the container, so
+it samples from outside; what it fills in (ranks, addresses) is passed on by name. `data/containers.toml` has the
+runtimes."""
 
 import os
 import shlex

@@ -185,10 +185,8 @@ def parts(recipe: Recipe, case: Case) -> dict[str, int]:
 
 
 def epoch(recipe: Recipe, case: Case, there: Callable[[str], int | None] = lambda name: None) -> tuple[int, str] | None:
-    """(items, data set) of the pass in which warm-up and window must lie; None where steps are counted.
-
-    *there*: how many training items a data set has that was made here; else they are as many as the original's.
-    """
+    """(items, data set) of the pass in which warm-up and window must lie; None where steps are counted. *there*: how
+    many training items a data set has that was made here; else they are as many as the original's."""
     given = recipe.epoch(case)
     if given is None or isinstance(given, int):
         return None if given is None else (given, "")

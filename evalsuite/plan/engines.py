@@ -1,7 +1,5 @@
-"""Engines: from the node agent's command line to the one that starts it on every node.
-
-Engines of batch schedulers are made in `launch/remote/allocations`.
-"""
+"""Engines: from the node agent's command line to the one that starts it on every node. Engines of batch schedulers are
+made in `launch/remote/allocations`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,6 @@
-"""The largest batch that fits: doubling, then bisection where memory runs out, then confirmation.
-
-What was found is the batch of all cases of a series, at every scale. It is searched for where memory is scarcest: with
-the most devices in one node, on the fewest nodes.
-"""
+"""The largest batch that fits: doubling, then bisection where memory runs out, then confirmation. What was found is the
+batch of all cases of a series, at every scale. It is searched for where memory is scarcest: with the most devices in
+one node, on the fewest nodes."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
-"""The engine "hosts": an agent on each of the first hosts of a list, over ssh, Open MPI 4 or 5, or Hydra.
-
-The command line holds rank, hosts, meeting place and every variable (`env NAME=VALUE`), which every launcher carries.
-Sources: mpirun(1) of Open MPI 4.1 and 5.0, `mpiexec.hydra --help` of MPICH 4.
-"""
+"""The engine "hosts": an agent on each of the first hosts of a list, over ssh, Open MPI 4 or 5, or Hydra. The command
+line holds rank, hosts, meeting place and every variable (`env NAME=VALUE`), which every launcher carries. Sources:
+mpirun(1) of Open MPI 4.1 and 5.0, `mpiexec.hydra --help` of MPICH 4."""
 
 import sys
 import zlib

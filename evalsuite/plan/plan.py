@@ -58,10 +58,8 @@ Refusal = Callable[[Case, Recipe], str | None]
 
 
 def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals: Iterable[Refusal] = ()) -> Plan:
-    """*refusals* say for others (engine, environments) why a case cannot be run.
-
-    Repeats are interleaved, so that a machine which slows down does so for all (D10).
-    """
+    """*refusals* say for others (engine, environments) why a case cannot be run. Repeats are interleaved, so that a
+    machine which slows down does so for all (D10)."""
     for matrix in spec.matrices():
         _check_models(matrix, adapters)
         if matrix.find_batch and matrix.scaling == "strong":
@@ -96,10 +94,8 @@ def plan(spec: Spec, adapters: Mapping[str, Adapter], machine: Machine, refusals
 
 
 def in_blocks(cases: Sequence[Case], spec: Spec, repeats: Iterable[int] | None = None) -> Iterable[Run]:
-    """Repeat by repeat and, within one, scale by scale, so that each block holds all that are compared.
-
-    Within a block the order is random by the spec's seed: no framework always runs first.
-    """
+    """Repeat by repeat and, within one, scale by scale, so that each block holds all that are compared. Within a block
+    the order is random by the spec's seed: no framework always runs first."""
     scales = dict.fromkeys(case.scale for case in cases)
     for repeat in range(spec.most_repeats or spec.repeats) if repeats is None else repeats:
         for scale in scales:

@@ -51,6 +51,11 @@ _RECORDED = re.compile(rf"(?s)(?:log\..*\.txt|arrivals\..*\.csv)(?:{_PACKING})?|
 _READ = re.compile(rf"{_RECORDED.pattern}|(?:agent|environment|waiting)\..*|{CASE}|{COMMAND}|{OUTCOME}|engine\.txt")
 
 
+def check_root(root: Path) -> None:
+    if is_file(root / "manifest.json") or is_file(root / "site.json"):
+        raise EvalsuiteError.of("commands.runs_other", path=root)
+
+
 @dataclass(frozen=True)
 class RunFolder:
     path: Path

@@ -1,7 +1,5 @@
-"""What a batch scheduler is to evalsuite: command lines, and what its programs print. Nothing is started here.
-
-A scheduler is a module of `evalsuite/schedulers` with a `SCHEDULER`; `launch/remote/allocations` runs its programs.
-"""
+"""What a batch scheduler is to evalsuite: command lines, and what its programs print. Nothing is started here. A
+scheduler is a module of `evalsuite/schedulers` with a `SCHEDULER`; `launch/remote/allocations` runs its programs."""
 
 import itertools
 import math

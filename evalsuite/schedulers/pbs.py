@@ -1,7 +1,5 @@
-"""PBS Pro and OpenPBS: tasks on the hosts of a job, by number.
-
-Written by OpenPBS's own qsub(1B), qstat(1B), pbsdsh(1B), pbsnodes(8B), pbs_resources(7B); no PBS has run it yet.
-"""
+"""PBS Pro and OpenPBS: tasks on the hosts of a job, by number. Written by OpenPBS's own qsub(1B), qstat(1B),
+pbsdsh(1B), pbsnodes(8B), pbs_resources(7B); no PBS has run it yet."""
 
 import os
 import re

@@ -161,3 +161,12 @@ def test_two_dashes_are_no_value(words, capsys):
         cli.main(words)
 
     assert end.value.code == Exit.USAGE and "expected one argument" in capsys.readouterr().err
+
+
+def test_what_says_nothing_new_or_to_nobody_is_named(monkeypatch, capsys):
+    monkeypatch.setenv("EVALSUITE_CAHE", "x")
+    cli.main(["plan", "--frameworks", "pytorch,pytorch", "--scales", "0x1"])
+
+    said = capsys.readouterr().err
+    assert "no variable EVALSUITE_CAHE. Did you mean EVALSUITE_CACHE?" in said
+    assert "--frameworks pytorch is given twice" in said

@@ -123,6 +123,10 @@ def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_
         publishing.publish([monday], monday / "site")
     with pytest.raises(EvalsuiteError, match="no finished report"):
         publishing.publish([monday, tmp_path], tmp_path / "site")
+    for words in (["sample", "-o", monday, "--", "true"], ["import", tmp_path / "docs", "--runs", monday]):
+        assert cli.main([*map(str, words)]) == Exit.USAGE
+    assert cli.main(["diff", str(monday), str(monday), "--junit", str(monday / "j.xml")]) == Exit.USAGE
+    assert not (monday / "j.xml").exists() and not [*monday.glob("log.*")]
     (monday / "secret").symlink_to("/etc/hostname")
     with pytest.raises(EvalsuiteError, match="it is a link"):
         publishing.publish([monday], tmp_path / "site")

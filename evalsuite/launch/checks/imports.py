@@ -1,7 +1,5 @@
-"""What the scripts of recipes import, what of it an image or environment lacks, and the layer that adds it.
-
-`campaign` asks each image before the first run, `doctor --spec` images and environments.
-"""
+"""What the scripts of recipes import, what of it an image or environment lacks, and the layer that adds it. `campaign`
+asks each image before the first run, `doctor --spec` images and environments."""
 
 import ast
 import functools
@@ -41,11 +39,8 @@ def needed(framework: str, recipe: Recipe, case: Case) -> set[str]:
 
 def packages(recipe: Recipe, command: Command, root: Path) -> set[str]:
     """What loading the scripts of *command* imports, by themselves or by modules beside them, less Python's own.
-    *root*: of its repository, or its own folder.
-
-    An import in `try`, `if` or a function may never be made, and is not asked for. Scripts add folders to their path:
-    what lies in the repository, and in no package there, is its own.
-    """
+    *root*: of its repository, or its own folder. An import in `try`, `if` or a function may never be made, and is not
+    asked for. Scripts add folders to their path: what lies in the repository, and in no package there, is its own."""
     named = [*command.environment.get("PYTHONPATH", "").split(":"), *repositories.library_folders(recipe)]
     folders = [Path(part.replace("{checkout}", str(root))) for part in named if part]
     ours = () if command.folder else root.rglob("*.py")  # a folder of one's own may hold whole environments

@@ -1,8 +1,6 @@
-"""Looks at every node before the first run, through the engine that will start the runs.
-
-Each node is started by itself, so one that is gone delays no other. Its answer comes by the engine's output, and so
-also where the runs folder is not shared: tagged lines, since an engine may put the host's name first.
-"""
+"""Looks at every node before the first run, through the engine that will start the runs. Each node is started by
+itself, so one that is gone delays no other. Its answer comes by the engine's output, and so also where the runs folder
+is not shared: tagged lines, since an engine may put the host's name first."""
 
 import contextlib
 import functools

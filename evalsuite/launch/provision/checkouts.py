@@ -144,11 +144,9 @@ def _verify(folder: Path, repository: Repository, address: str, incomplete: bool
 
 
 def source(repository: Repository, mirror: str | None) -> str:
-    """Where *repository* is fetched from: its public address, or its place in *mirror*.
-
-    A mirror is another host (`https://git.example.org/mirrors`, then `/owner/name` follows) or a folder of clones named
-    `owner+name` or `owner/name`, bare or not.
-    """
+    """Where *repository* is fetched from: its public address, or its place in *mirror*. A mirror is another host
+    (`https://git.example.org/mirrors`, then `/owner/name` follows) or a folder of clones named `owner+name` or
+    `owner/name`, bare or not."""
     if not mirror:
         return repository.address
     owner, name = repository.owner_and_name

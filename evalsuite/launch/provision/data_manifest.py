@@ -67,11 +67,9 @@ def training_items(name: str) -> int | None:
 
 
 def problem(name: str, ranks: int = 1, named: int | None = None, *, thorough: bool = False) -> str | None:
-    """Why the data set *name* does not serve so many *ranks*; None if it does.
-
-    *named*: how many of its files the script is told of; None: as many as the recipe has built in.
-    A folder that evalsuite did not make is held against its declaration alone. *thorough*: every file is hashed.
-    """
+    """Why the data set *name* does not serve so many *ranks*; None if it does. *named*: how many of its files the
+    script is told of; None: as many as the recipe has built in. A folder that evalsuite did not make is held against
+    its declaration alone. *thorough*: every file is hashed."""
     folder = paths.data_sets() / name
     declared = data_sets.declared().data_sets.get(name)  # an author's own has no declaration
     elsewhere = Path(name).is_absolute() or ".." in Path(name).parts

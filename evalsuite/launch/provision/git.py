@@ -1,9 +1,7 @@
-"""Runs git, and nothing else that a repository could have it start; whether a checkout is what its commit says.
-
-Its own index and settings can be made to hide files (`update-index --assume-unchanged`) or to start programs. So git is
-given a fresh repository without settings, with the checkout's objects and files. It hashes every file again, and we the
-commit and its trees, which git believes.
-"""
+"""Runs git, and nothing else that a repository could have it start; whether a checkout is what its commit says. Its own
+index and settings can be made to hide files (`update-index --assume-unchanged`) or to start programs. So git is given a
+fresh repository without settings, with the checkout's objects and files. It hashes every file again, and we the commit
+and its trees, which git believes."""
 
 import contextlib
 import hashlib
@@ -70,10 +68,8 @@ class Differences:
 
 
 def find_differences(folder: Path, commit: str, wanted: tuple[str, ...]) -> Differences:
-    """What in *folder* is not as *commit* has it; *wanted*: the folders that were checked out, () for all.
-
-    Raises CannotFetch where git cannot read the commit.
-    """
+    """What in *folder* is not as *commit* has it; *wanted*: the folders that were checked out, () for all. Raises
+    CannotFetch where git cannot read the commit."""
     with files.scratch("checkout") as fresh:
         run_git("init", "--quiet", "--bare", folder=fresh, variables=_without_git())
         (fresh / "objects" / "info" / "alternates").write_text(f"{folder.absolute()}/.git/objects\n")

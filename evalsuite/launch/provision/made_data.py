@@ -34,9 +34,7 @@ def make(
     progress: Progress = lambda line: None,
 ) -> Path:
     """The folder of the data set *name*, made if it is not there as asked; *again*: made anew where it is another.
-
-    Raises EvalsuiteError for what evalsuite did not make, and CannotInstall.
-    """
+    Raises EvalsuiteError for what evalsuite did not make, and CannotInstall."""
     declared, folder = data_sets.data_set(name), paths.data_sets() / name
     if declared.beside:
         make(declared.beside, size=size, seed=seed, again=again, progress=progress)

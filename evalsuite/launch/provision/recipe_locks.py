@@ -1,8 +1,6 @@
-"""Locks: every distribution of a recipe's environment, with its version and the hashes of its files.
-
-A file per environment, named as the environment is, in `locks` beside the adapters' folder: recipes with the same
-pins, Python and device share it, and changed pins have none. It is for Linux on x86_64; elsewhere there is none.
-"""
+"""Locks: every distribution of a recipe's environment, with its version and the hashes of its files. A file per
+environment, named as the environment is, in `locks` beside the adapters' folder: recipes with the same pins, Python and
+device share it, and changed pins have none. It is for Linux on x86_64; elsewhere there is none."""
 
 import hashlib
 import json

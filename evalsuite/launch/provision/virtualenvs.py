@@ -1,8 +1,6 @@
-"""One virtual environment per set of pins, made on first use and shared between runs.
-
-They lie in the cache, never inside evalsuite's own environment. A CUDA build is refused on a machine without a GPU,
-and where the CUDA toolkit of its build does not serve the devices (`data/wheels.toml`).
-"""
+"""One virtual environment per set of pins, made on first use and shared between runs. They lie in the cache, never
+inside evalsuite's own environment. A CUDA build is refused on a machine without a GPU, and where the CUDA toolkit of
+its build does not serve the devices (`data/wheels.toml`)."""
 
 import contextlib
 import functools

@@ -1,8 +1,6 @@
-"""Starts a command on each of some hosts over ssh, and ends all when one fails, when asked, and when we are gone.
-
-A shell on each host reads its standard input. When that is closed (by us, our death, or sshd after the network was
-cut), it ends the command with SIGTERM.
-"""
+"""Starts a command on each of some hosts over ssh, and ends all when one fails, when asked, and when we are gone. A
+shell on each host reads its standard input. When that is closed (by us, our death, or sshd after the network was cut),
+it ends the command with SIGTERM."""
 
 import os
 import shlex
@@ -46,10 +44,8 @@ def ssh_line(host: Host, folder: Path, command: Sequence[str], ssh: Sequence[str
 
 
 def run_on_hosts(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str], None]) -> int:
-    """The exit code of the first that failed, else 0. *say* is given each line after its host's name.
-
-    Must be called on the main thread.
-    """
+    """The exit code of the first that failed, else 0. *say* is given each line after its host's name. Must be called on
+    the main thread."""
     asked: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
