@@ -4,7 +4,6 @@ import pages
 import pytest
 import synthetic
 
-from evalsuite import report
 from evalsuite.report.book import board
 from evalsuite.report.book import changes as room
 from evalsuite.report.book.book import Book
@@ -62,15 +61,6 @@ def test_a_difference_is_significant_by_the_rules_of_all_comparisons_and_what_sw
 
     assert (near.outcome, far.outcome) == ("equal", "ahead")
     assert switched.values == ("off", "on")
-
-
-def test_hostile_values_of_options_stay_text(tmp_path):
-    found = [ladder(), ladder(optimiser=" ".join(synthetic.HOSTILE))]
-
-    html = report.build(synthetic.evaluation(found), tmp_path)[0].read_text(encoding="utf-8")
-
-    assert pages.read(html).one("section", id="variants")
-    assert not any(text in html for text in ('<script>alert("x")', "<img src=x", "<svg onload"))
 
 
 def test_the_csv_has_every_change_with_both_cases(built):

@@ -124,16 +124,7 @@ def test_a_report_on_cpus_speaks_of_processes_and_not_of_cards(key, values, zh):
     assert on_cpu(key, **values).plain("zh") == zh
     assert "1,000 卡" in on_cpu("rules_text.largest").plain("zh")
     assert words.read(("zh",))("filter.batch_per_device").plain("zh") == "单卡批大小"
-
-
-def test_the_glossary_of_a_report_on_cpus_speaks_of_processes_and_by_the_pages_own_words():
-    of_cards, of_processes = (
-        {term["key"]: term["zh"] for term in glossary.terms(words.read(on_cpu=on_cpu))} for on_cpu in (False, True)
-    )
-
-    assert of_cards["throughput_per_device"] == "单卡吞吐率"
-    assert of_processes["throughput_per_device"] == "单进程吞吐率"
-    assert of_cards["partial"] == "样本不足 · ◐"
+    assert "单进程吞吐率" in {term["zh"] for term in glossary.terms(words.read(on_cpu=True))}
 
 
 @pytest.mark.parametrize(("language", "others"), sources.cases("report_words.toml")["not_plain"])
