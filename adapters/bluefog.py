@@ -4,7 +4,7 @@ horovodrun those of the same script with Horovod's optimiser, in an environment 
 from dataclasses import replace
 
 from adapters.common import launchers
-from adapters.common.reference import HOROVOD_ON_GPUS
+from adapters.common.reference import HOROVOD_ON_GPUS, PLAIN
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -59,13 +59,7 @@ BENCHMARK = Recipe(
         "style": ("awc", "atc"),
         "network": ("resnet50", "resnet18"),
     },
-    facts={  # pytorch_benchmark.py:151
-        "clipping": "none",
-        "weight_decay": "none",
-        "parallel_layout": "DP",
-        "input_size": "224",
-        "data": "synthetic",
-    },
+    facts={**PLAIN, "input_size": "224", "data": "synthetic"},  # pytorch_benchmark.py:151
     python="3.7",
     requirements=("torch==1.7.1", "torchvision==0.8.2", "setuptools==59.8.0", "wheel==0.42.0", "packaging==24.0"),
     built=("bluefog==0.3.0",),

@@ -3,7 +3,7 @@
 import math
 
 from adapters.common import launchers
-from adapters.common.reference import IMAGENET
+from adapters.common.reference import IMAGENET, PLAIN
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -87,14 +87,8 @@ ADAPTER = Adapter(
             command=_mnist,
             spawn="once",
             options={"image_size": ("28",)},
-            facts={  # train_mnist.py:90, 96 and 102; images lie in memory as rows of 784 numbers
-                "optimiser": "adam",
-                "clipping": "none",
-                "weight_decay": "none",
-                "parallel_layout": "DP",
-                "input_size": "28",
-                "data": "mnist",
-            },
+            # train_mnist.py:90, 96 and 102; images lie in memory as rows of 784 numbers
+            facts={**PLAIN, "optimiser": "adam", "input_size": "28", "data": "mnist"},
             step_bound="examples",
             python="3.8",
             requirements=PINS,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from adapters.common.reference import PLAIN
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.model import Case
 
@@ -65,14 +66,8 @@ def _recipe(name: str, model: str, module: str) -> Recipe:
         command=_train(module),
         spawn="once",
         options={"image_size": ("32",)},
-        facts={  # cifar10_resnet50.py:43, cifar10_mobilenetv2.py:42, data_parser.py:26
-            "optimiser": "sgd without momentum",
-            "clipping": "none",
-            "weight_decay": "none",
-            "parallel_layout": "DP",
-            "input_size": "32",
-            "data": "cifar10",
-        },
+        # cifar10_resnet50.py:43, cifar10_mobilenetv2.py:42, data_parser.py:26
+        facts={**PLAIN, "optimiser": "sgd without momentum", "input_size": "32", "data": "cifar10"},
         outside="no validation data is given; no checkpoint is asked for",
         python="3.8",
         requirements=("elasticdl_client==0.2.0rc3",),

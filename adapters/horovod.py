@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 
 from adapters.common import launchers
-from adapters.common.reference import IMAGES, TRAINING_IMAGES, over_horovod
+from adapters.common.reference import IMAGES, PLAIN, TRAINING_IMAGES, over_horovod
 from evalsuite.contracts.adapter import Adapter, Command, Recipe
 from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
@@ -14,14 +14,7 @@ WITH_MXNET = ("numpy==1.23.5", "gluoncv==0.10.5.post0", *launchers.FOR_HOROVOD)
 LOOSE = {"fp16_allreduce": ("off", "on")}  # what is sent; the training stays in fp32
 # By default: mxnet_imagenet_resnet50.py:55, 270 and 326; and
 # pytorch_synthetic_benchmark.py:59 and 75, tensorflow2_synthetic_benchmark.py:64 and 66:
-SYNTHETIC = {
-    "optimiser": "sgd without momentum",
-    "clipping": "none",
-    "weight_decay": "none",
-    "parallel_layout": "DP",
-    "input_size": "224",
-    "data": "synthetic",
-}
+SYNTHETIC = {**PLAIN, "optimiser": "sgd without momentum", "input_size": "224", "data": "synthetic"}
 
 
 BATCHES = 10  # in one printed "Iter", by default; the dialect counts on it

@@ -11,7 +11,8 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case
 
 # Facts that many official scripts share (`data/criteria/facts.toml`); adapters cite the lines at their recipes.
-SGD = {"optimiser": "sgd", "clipping": "none", "weight_decay": "L2", "parallel_layout": "DP"}  # with momentum
+PLAIN = {"clipping": "none", "weight_decay": "none", "parallel_layout": "DP"}
+SGD = {**PLAIN, "optimiser": "sgd", "weight_decay": "L2"}  # with momentum
 IMAGES = {**SGD, "input_size": "224"}
 IMAGENET = {**IMAGES, "data": "imagenet"}
 TRAINING_IMAGES = 1_281_167  # of ImageNet; some scripts have it built in
@@ -53,13 +54,7 @@ REFERENCE_ENVIRONMENT = {
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 
-REFERENCE_FACTS = {  # by `data/criteria/facts.toml`, for images
-    "data": "synthetic",
-    "optimiser": "sgd",
-    "clipping": "none",
-    "parallel_layout": "DP",
-    "weight_decay": "L2",
-}
+REFERENCE_FACTS = {**SGD, "data": "synthetic"}  # for images
 BERT_LENGTH = {"sequence_length": ("128",)}  # of official BERT scripts
 CIFAR10_SIZE = "32"
 
