@@ -191,8 +191,8 @@ def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
     tables = {language: table(folder / f"{language}.toml") for language in languages}
     if folder == FOLDER:
         for language, own in tables.items():
-            names = {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
-            beside = {**rule_sentences(language), **names}
+            totals = {f"totals.{name}": texts[language] for name, texts in _parsed(COLUMNS).items()}
+            beside = {**table(FOLDER / "alike.toml"), **rule_sentences(language), **totals}
             tables[language] = {key: of_devices(text, on_cpu) for key, text in {**own, **beside}.items()}
     check(tables)
     return Words(tables, on_cpu=on_cpu)
