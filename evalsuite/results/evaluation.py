@@ -102,10 +102,8 @@ def _compared(
     gone, cases = attempts.findings(recorded, commands)
     lost = [Unmeasured(case=case, measurements=()) for case in cases]
     known = {row.case.id for row in (*values, *lost)}
-    rows = [
-        replace(row, findings=(*row.findings, *gone.get(row.case.id, ())))
-        for row in (*with_scaling(convergence.hold_together(values)), *lost)
-    ]
+    scaled = (*with_scaling(convergence.hold_together(values)), *lost)
+    rows = [replace(row, findings=(*row.findings, *gone.get(row.case.id, ()))) for row in scaled]
     return rows, [
         *(each for case, theirs in gone.items() if case not in known for each in theirs),
         *data_rules.findings(rows, commands),

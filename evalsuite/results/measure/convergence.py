@@ -20,6 +20,7 @@ AGAIN = (findings.BeginsAgain, findings.Restarted, findings.Resumed, findings.Se
 IN_SEQUENCES = ("tokens/s", "sequences/s")  # of language models, whose loss is a cross-entropy
 GUESSED = {"loss": 0.01, "accuracy": 0.1}  # how far, relative, from what guessing gives
 SPLITS = ("train", "validation")
+Course = tuple[tuple[float, float], ...]
 IN_PERCENT, SIZES = ("top1", "top5", "accuracy"), ("sequence_length", "image_size")
 
 
@@ -69,9 +70,8 @@ def target_of(case: Case, run: Measurement, targets: Sequence[Target]) -> tuple[
 
 def solution(run: Measurement, target: Target) -> Solution | None:
     """None where the run ended before half of the target's epochs, or nothing tells the time."""
-    timed = [
-        (score.epoch, score.at_s) for score in run.scores if score.at_s is not None and 0 < score.epoch <= target.epochs
-    ]
+    reached = (score for score in run.scores if 0 < score.epoch <= target.epochs)
+    timed = [(score.epoch, score.at_s) for score in reached if score.at_s is not None]
     if not timed or run.status not in ("ok", "partial"):
         return None
     epochs, seconds = max(timed)
@@ -90,10 +90,8 @@ def seeds_of(summary: Row) -> list[Measurement]:
     seeds: list[Measurement] = []
     for run in summary.measurements:
         starts = [[*zip(run.first_losses, other.first_losses, strict=False)] for other in seeds]
-        alike = [
-            all(a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in of) for of in starts if of
-        ]
-        if _whole(run) and not any(alike):
+        alike = ((a[0] == b[0] and math.isclose(a[1], b[1], rel_tol=SAME_SEED) for a, b in of) for of in starts if of)
+        if _whole(run) and not any(map(all, alike)):
             seeds.append(run)
     return seeds
 
@@ -164,28 +162,26 @@ def hold_together(summaries: Sequence[Row]) -> list[Row]:
     """With what is found of language models whose losses are too far apart after the same tokens, and of a model whose
     loss stands where that of another falls: of one that is apart from several it is said alone. Data that differ are no
     finding here, but other work."""
-    rows = [(row, row.case, map(row.case.option, SIZES)) for row in summaries if isinstance(row, Summary)]
-    alike = by_key(((of.model, of.global_batch, *sizes), row) for row, of, sizes in rows)
+    rows = (row for row in summaries if isinstance(row, Summary))
+    told = ((row, row.case, [run.course for run in row.measurements if run.counts and run.course]) for row in rows)
+    enough = (each for each in told if len(each[2]) >= FEWEST_SEEDS)
+    alike = by_key(((of.model, of.global_batch, *map(of.option, SIZES)), (row, courses)) for row, of, courses in enough)
     apart = by_key(
         (row.case.id, found)
         for group in alike.values()
-        for row, other in itertools.permutations(group, 2)
+        for (row, courses), (other, theirs) in itertools.permutations(group, 2)
         if (row.case.framework, row.case.recipe) != (other.case.framework, other.case.recipe)
-        and (found := _apart(row, other))
+        and (found := _apart(row, other, (courses, theirs)))
     )
     worst = {id: max(len(apart.get(each.other, ())) for each in found) for id, found in apart.items()}
-    said = {id: found[0] for id, found in apart.items() if len(found) >= worst[id]}
-    return [
-        replace(row, findings=(*row.findings, said[row.case.id])) if row.case.id in said else row for row in summaries
-    ]
+    said = {id: found[:1] for id, found in apart.items() if len(found) >= worst[id]}
+    return [replace(row, findings=(*row.findings, *said.get(row.case.id, ()))) for row in summaries]
 
 
-def _apart(row: Summary, other: Summary) -> findings.LossesApart | None:
-    courses = [[run.course for run in each.measurements if run.counts and run.course] for each in (row, other)]
-    data = [
-        {fact.value for run in each.measurements for fact in run.facts if fact.key == "data"} for each in (row, other)
-    ]
-    if min(map(len, courses)) < FEWEST_SEEDS or (all(data) and data[0] != data[1]):
+def _apart(row: Summary, other: Summary, courses: Sequence[Sequence[Course]]) -> findings.LossesApart | None:
+    data = [{fact.value for run in of.measurements for fact in run.facts if fact.key == "data"} for of in (row, other)]
+    stands = row.trained != "trained" == other.trained
+    if not (stands or row.unit in IN_SEQUENCES) or (all(data) and data[0] != data[1]):
         return None
     step = min(course[-1][0] for course in itertools.chain(*courses))
     ends = [[loss_at(course, step) for course in of] for of in courses]
@@ -194,8 +190,8 @@ def _apart(row: Summary, other: Summary) -> findings.LossesApart | None:
     if row.unit not in IN_SEQUENCES:
         begins = [statistics.fmean(course[0][1] for course in of) for of in courses]
         own, fall = (1 - end / begin if begin else 0.0 for end, begin in zip((ours, theirs), begins, strict=True))
-        stands = row.trained != "trained" == other.trained and own < findings.LossesApart.stands * fall
-        return found if stands and data[0] and fall > findings.LossesApart.falls else None
+        falls = own < findings.LossesApart.stands * fall and fall > findings.LossesApart.falls
+        return found if data[0] and falls else None
     if 1 in [len({*each}) for each in ends]:
         return None  # of one seed alone
     freedom = sum(map(len, ends)) - 2

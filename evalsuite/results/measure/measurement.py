@@ -162,13 +162,8 @@ def _checked(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> Mapping[str
         return dialects
     if source is None or source.file is None:
         raise EvalsuiteError.of("results.dialect_none", name=name)
-    raise EvalsuiteError.of(
-        "results.dialect_gone",
-        name=name,
-        file=source.file,
-        sha256=(source.sha256 or "")[:12],
-        folder=source.file.rpartition("/")[0],
-    )
+    where = {"file": source.file, "folder": source.file.rpartition("/")[0]}
+    raise EvalsuiteError.of("results.dialect_gone", name=name, sha256=(source.sha256 or "")[:12], **where)
 
 
 def _status(case: Case, recipe: UsedRecipe, outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:

@@ -23,6 +23,7 @@ COVERAGE = paths.DATA / "statistics" / "ratio_coverage.csv"
 SIGNIFICANCE = 0.05
 MOST_AT_ONCE = 1 << 20  # places drawn, of 8 bytes
 FIRST_LOOK = 8  # values of a series, between which so many or more lie: those of most others differ there already
+BLOCK = 32  # series
 FINEST = 6  # digits: no log prints more of a step time
 ONE_WORK = 0.05  # relative scatter of steps that do the same
 SMOOTH, STEEPER = 0.5, 4.0  # correlation of ranks of steps and of the next; fall of that of two series, a step apart
@@ -62,19 +63,24 @@ def likest_before(series: Sequence[Sequence[float]]) -> Iterator[tuple[int, int,
     both = ((_ranks(of), _ranks(of[:, ::-1])[:, ::-1]) for of in (logs, numpy.diff(logs)))
     (steps, other_steps), (changes, other_changes) = both
     smooth = (steps[:, 1:] * steps[:, :-1]).sum(axis=1) > SMOOTH
-    for place in range(1, len(sizes)):
-        near = numpy.ptp(some[:place] - some[place], axis=1) < gaps[place, 1 - Reshaped.groups]
-        near = numpy.flatnonzero(near & ~(smooth[:place] & smooth[place]))  # others fall into fewer
-        least = numpy.maximum(numpy.ptp(sizes[near] - sizes[place], axis=1, keepdims=True), 10.0**-FINEST)
-        groups, unlikes = numpy.zeros(place), unlike[:place] | unlike[place]
-        groups[near] = 1 + (gaps[place] > least).sum(axis=1)
-        alike = (steps[:place] @ other_steps[place]) * ~unlikes
-        if alike.max() > Reshaped.together:
-            known, own = changes[:place], other_changes[place]
-            later = numpy.maximum(known[:, 1:] @ own[:-1], known[:, :-1] @ own[1:])
-            alike = numpy.minimum(alike, known @ own)
-            alike *= (1 - later > STEEPER * (1 - known @ own)) & ~unlikes  # else a common trend
-        yield int(groups.argmax()), int(groups.max()), alike
+    for begin in range(0, len(sizes), BLOCK):
+        of, rows = slice(begin, begin + BLOCK), slice(begin + BLOCK)  # some at once, each with all before them
+        nears = numpy.ptp(some[of, None] - some[rows], axis=2) < gaps[of, 1 - Reshaped.groups, None]
+        nears &= ~(smooth[of, None] & smooth[rows])  # others fall into fewer
+        can_tell = ~(unlike[of, None] | unlike[rows])
+        alikes = (other_steps[of] @ steps[rows].T) * can_tell
+        for place in range(max(1, begin), begin + len(nears)):
+            near, alike = numpy.flatnonzero(nears[place - begin, :place]), alikes[place - begin, :place]
+            groups = numpy.zeros(place if near.size else 1)
+            if near.size:
+                least = numpy.maximum(numpy.ptp(sizes[near] - sizes[place], axis=1, keepdims=True), 10.0**-FINEST)
+                groups[near] = 1 + (gaps[place] > least).sum(axis=1)
+            if alike.max() > Reshaped.together:
+                known, own = changes[:place], other_changes[place]
+                later = numpy.maximum(known[:, 1:] @ own[:-1], known[:, :-1] @ own[1:])
+                alike = numpy.minimum(alike, known @ own)
+                alike *= (1 - later > STEEPER * (1 - known @ own)) & can_tell[place - begin, :place]  # a common trend
+            yield int(groups.argmax()), int(groups.max()), alike
 
 
 def _ranks(series: "NDArray[float64]") -> "NDArray[float64]":

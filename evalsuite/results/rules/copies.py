@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from decimal import Decimal
-from itertools import chain, combinations, pairwise
+from itertools import combinations, pairwise
 
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import instant
@@ -63,18 +63,24 @@ def _apart(hosts: Collection[str], others: Collection[str]) -> bool:
 def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Of one case they are ranks or files of one training, and of several on one machine neighbours."""
     findings, running = dict[int, Finding](), dict[int, list[tuple[float, int]]]()  # the latter of each case
+    alone, met = list[tuple[float, int]](), list[tuple[float, int]]()  # of all, without and with a finding
     cases, machines = (_numbered(each) for each in ([of.run.case for of in runs], [of.environment for of in runs]))
+
+    def meet(one: int, other: int) -> bool:
+        return machines[one] == machines[other] and not _apart(runs[one].hosts, runs[other].hosts)
+
     for begin, end, place in _spans(runs):
-        run, case = runs[place], cases[place]
-        own = running[case] = [each for each in running.get(case, ()) if each[0] > begin]
-        for until, other in chain(*running.values()) if run.environment or run.hosts else own:
-            if until <= begin or machines[other] != machines[place] or _apart(run.hosts, runs[other].hosts):
-                continue
-            if cases[other] == case:
-                findings[place] = rules.AtOnce(first=runs[other].run.id)
-            elif not (place in findings and other in findings):
-                findings |= {each: rules.SideBySide(evaluations=1) for each in (place, other) if each not in findings}
-        own += [(end, place)] if not isinstance(findings.get(place), rules.AtOnce) else []
+        case, described = cases[place], runs[place].environment or runs[place].hosts
+        own, alone, met = ([each for each in of if each[0] > begin] for of in (running.get(case, ()), alone, met))
+        beside = [at for _, at in alone if described and cases[at] != case and meet(place, at)]
+        if beside or (described and any(cases[at] != case and meet(place, at) for _, at in met)):
+            findings |= dict.fromkeys((place, *beside), rules.SideBySide(evaluations=1))
+        if others := [at for _, at in own if meet(place, at)]:
+            findings[place] = rules.AtOnce(first=runs[others[-1]].run.id)
+        new = [] if others else [(end, place)]
+        running[case], alone = own + new, alone + new
+        met += [each for each in alone if each[1] in findings]
+        alone = [each for each in alone if each[1] not in findings]
     return findings
 
 
@@ -86,8 +92,7 @@ def _numbered(values: Iterable[object]) -> list[int]:
 
 def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Two runs of a short script without times may print the same; they do not begin and end at the same moment."""
-    first: dict[object, str] = {}
-    findings: dict[int, Finding] = {}
+    first, findings = dict[object, str](), dict[int, Finding]()
     for place, run in enumerate(runs):
         attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
         told = () if run.origin == "imported" else attempt  # whatever case they are of
@@ -116,11 +121,11 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         same: dict[int, list[int]] = {numbers[group[0][0]]: [0]}  # the earlier of a case
         for (place, seconds), (like, groups, near) in zip(group[1:], likest, strict=True):
             first = group[like if groups >= rule.groups else int(near.argmax())][0]
-            own_case = near[earlier := same.setdefault(numbers[place], [])].tolist()
-            earlier.append(len(near))
-            follows = len(own_case) > 1 and statistics.fmean(own_case) > rule.together
-            if (groups >= rule.groups or follows or near.max() > rule.correlation) and first != place:
+            earlier, most = same.setdefault(numbers[place], []), near.max()
+            follows = most > rule.together and len(earlier) > 1 and near[earlier].mean() > rule.together
+            if (groups >= rule.groups or follows or most > rule.correlation) and first != place:
                 findings[place] = rule(first=runs[first].run.id, steps=len(seconds))
+            earlier.append(len(near))
     return findings
 
 

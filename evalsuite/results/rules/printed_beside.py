@@ -54,10 +54,10 @@ def constant(run: Measurement) -> Iterator[Finding]:
     """What its steps print is one number, in digits in which no clock says the same twice."""
     value, same = (Counter(run.printed_each).most_common(1) or [(0.0, 0)])[0]
     of, rule = (value, value / run.run.case.total_devices, 1000 * value), rules.FiguresConstant
-    for text in re.findall(r"\d[\d,]*\.\d+", run.lines[0].text) if run.lines else ():
+    alike = run.lines and same >= max(rule.fewest, rule.share * len(run.printed_each))
+    for text in re.findall(r"\d[\d,]*\.\d+", run.lines[0].text) if alike else ():
         number, digit = float(text.replace(",", "")), 10.0 ** -len(text.partition(".")[2])
-        fine = digit <= rule.limit * number and any(math.isclose(number, each) for each in of)
-        if fine and same >= max(rule.fewest, rule.share * len(run.printed_each)):
+        if digit <= rule.limit * number and any(math.isclose(number, each) for each in of):
             yield rule(reports=same, text=text)
             return
 
