@@ -9,7 +9,7 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ FRAMEWORKS = ("oneflow", "pytorch", "tensorflow", "paddlepaddle", "mxnet", "blue
 MODELS = {"resnet50_v1.5": 390.0, "mobilenet_v2": 1100.0, "bert_base": 153.0, "gpt2": 12.0}  # items/s of the first
 OF_TEXT = ("bert_base", "gpt2")
 SETTINGS = (("fp32", 32), ("fp32", 64), ("amp", 32), ("amp", 64))
+MORE = (*SETTINGS, ("fp32", 16), ("fp32", 128), ("amp", 16), ("amp", 128), ("fp32", 8))  # 2,200 cases
 SCALES = ((1, 1), (1, 4), (1, 8), (2, 8), (4, 8), (8, 8), (12, 8), (16, 8))
 REPEATS, FEWER = 5, 3
 FEW, CROSSING, BREAKING, FALLING, SUPER, ABSENT, GAPS, TOO_LARGE = (
@@ -89,8 +90,8 @@ class Series:
         return MODELS[self.model] * fast * place * devices * kept
 
 
-def every() -> Iterator[Series]:
-    for model, framework, (precision, batch) in itertools.product(MODELS, FRAMEWORKS, SETTINGS):
+def every(settings: Sequence[tuple[str, int]] = SETTINGS) -> Iterator[Series]:
+    for model, framework, (precision, batch) in itertools.product(MODELS, FRAMEWORKS, settings):
         if (framework, model) != ABSENT:
             yield Series(framework=framework, model=model, precision=precision, batch=batch)
 
@@ -102,8 +103,8 @@ def values(series: Series, scale: tuple[int, int]) -> list[float]:
     return [0.8 * value if (*series.key, scale, k) in OUTLIERS else value for k, value in enumerate(found)]
 
 
-def write(root: Path) -> int:
-    """Below *root* a folder each framework; how many logs there are."""
+def write(root: Path, settings: Sequence[tuple[str, int]] = SETTINGS, most: int | None = None) -> int:
+    """Below *root* a folder each framework; how many logs there are, at *most* so many."""
     root.mkdir(parents=True, exist_ok=True)
     (root / "facts.toml").write_text(FACTS)
     number = 0
@@ -115,6 +116,8 @@ def write(root: Path) -> int:
             for repeat, value in enumerate(values(series, (nodes, per_node))):
                 (folder / f"{name}-r{repeat}.log").write_text(_log(series, nodes * per_node, value, repeat))
                 number += 1
+                if number == most:
+                    return number
     return number
 
 
