@@ -10,7 +10,6 @@ from evalsuite.logs.reading import Reading
 from evalsuite.logs.text.logfile import Chunk, Unreadable, chunks
 
 LONGEST = 400  # characters shown of a line; what was read is near its beginning in all but JSON
-LINES_OF_A_REPORT = 2  # where a dialect's report goes over several
 TAIL_BYTES = 8 << 10  # of a log, in which its last line is looked for
 EARLIER = 40  # characters kept before what was read, of a line that is longer
 
@@ -23,7 +22,7 @@ def excerpt(paths: Sequence[Path], read: Reading, dialect: Dialect | None) -> tu
         return ()
     for path in paths:
         try:
-            lines = _lines(chunks(path), numbers, together=LINES_OF_A_REPORT if dialect.spans_lines else 1)
+            lines = _lines(chunks(path), numbers, together=2 if dialect.spans_lines else 1)
             parted = [(number, text, _parts(text, dialect)) for number, text in lines]
         except Unreadable:
             continue

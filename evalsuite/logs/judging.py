@@ -48,7 +48,7 @@ UNLIKE = BEGINS_AGAIN | rules.SteepDrift | rules.LongStall | rules.RestDiffers  
 _COUNTS = operator.attrgetter("rate", "items", "consumed", "global_batch", "steps_per_s")  # of a record
 FAR = 1.1  # times apart: then two clocks make a doubt
 POWER = 0.03  # how near to a power of two a factor is named so
-FEWEST_STEPS = 3  # reports; fewer may be all that a run came to
+FEWEST_STEPS, FEW, SELDOM = 3, 5, 10  # reports of a run that died; figures of one step, in so many times as many steps
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -370,9 +370,14 @@ def find_doubt(
         return two_figures(worst, measured), False
     counted = measured.method != FINAL and (measured.method != RATES or not numbers.rated)
     stepwise = numbers.facts.in_parts and counted and measured.unit not in NO_ITEMS and numbers.facts.items_per_step
-    alone = measured.unit not in NO_ITEMS and not numbers.run.given.case
+    window, case = measured.window, numbers.run.given.case
+    alone = measured.unit not in NO_ITEMS and not case
     if alone and numbers.facts.assumed and (counted or numbers.facts.devices):
         return Message("logs.batch_assumed", text=numbers.facts.assumed), False
+    at = [of.index for of in numbers.merged.steps if window and window.first_step <= of.index <= window.last_step]
+    seldom = 0 < len(at) < FEW and at[-1] - at[0] > SELDOM * len(at)
+    if numbers.run.dialect.averaging == "step" and seldom and measured.stamps_within is None and not case:
+        return Message("logs.read_one_timer"), False
     return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False
 
 

@@ -172,10 +172,8 @@ def _read_one_start(seen: Evidence) -> Reading | None:
         return None
     given = replace(seen.given, lines=start.lines)
     own = _read(seen.paths, seen.arrivals, given, dialect.name, {dialect.name: dialect})
-    if own.dialect is None:
-        return own
-    if own.throughput is None:
-        return None
+    if own.dialect is None or own.throughput is None:
+        return own if own.dialect is None else None
     findings = [finding for finding in own.findings if not isinstance(finding, BEGINS_AGAIN | rules.Restarted)]
     batch = Message("logs.read_start_batch", batch=own.batch_per_device) if own.batch_per_device else None
     reason = join(start.reason, batch, own.reason, start.died)

@@ -21,7 +21,6 @@ from evalsuite.logs.text.records import is_whole, matches, number, printer, whol
 # batch and devices: by lines of the dialect, and by one list of how scripts spell them
 
 FACT_BYTES = 1 << 20  # they are printed before or soon after the start
-OVERRULING = frozenset({"reduced_batch"})  # the last counts, not the first
 _GOES_ON = re.compile(rb"\d[.,]\d")  # a number after the end of a match
 # the header of our own reference workloads, whatever dialect they print in
 HEADER = Line(
@@ -122,7 +121,7 @@ class FactCollector:
             if not is_whole(match, line) or _GOES_ON.match(text, match.end() - 1) or may_be_cut(match, line):
                 continue  # 491 of 491,520
             for name, value in (line.read(match) or {}).items():
-                if name in OVERRULING and value is not None:
+                if name == "reduced_batch" and value is not None:  # the last counts, not the first
                     self.said[name] = value
                 elif value is not None:
                     self.said.setdefault(name, value)

@@ -62,10 +62,8 @@ def of_steps(measured: Throughput, steps: Sequence[Step]) -> Iterator[Finding]:
 
 def _two_kinds(steps: Sequence[Step]) -> Iterator[Finding]:
     """A gap in the middle of the times of the steps, as they arrived or as printed: two clusters, nothing between."""
-    arrived, stamped, printed = (
-        [value for step in steps if (value := getattr(step, name)) is not None]
-        for name in ("arrival_s", "stamp_s", "seconds")
-    )
+    names = ("arrival_s", "stamp_s", "seconds")
+    arrived, stamped, printed = ([at for step in steps if (at := getattr(step, name)) is not None] for name in names)
     arrived, stamped = ([b - a for a, b in itertools.pairwise(times)] for times in (arrived, stamped))
     for seconds, noted_s in ((arrived, NOTED_S), (stamped, 0.0), (printed, 0.0)):
         known = sorted(max(each, INSTANT_S) for each in seconds)

@@ -390,10 +390,8 @@ def _step(increment: Increment, record: Record, at: float | None, job: _Job) -> 
 
 
 def _middle(increments: list[Increment]) -> Increment:
-    told = {
-        name: [value for increment in increments if (value := getattr(increment, name)) is not None]
-        for name in ("seconds", "items", "rate")
-    }
+    names = ("seconds", "items", "rate")
+    told = {name: [of for one in increments if (of := getattr(one, name)) is not None] for name in names}
     return increments[0]._replace(
         steps=statistics.median_low([increment.steps for increment in increments]),
         seconds=statistics.median(told["seconds"]) if told["seconds"] else None,

@@ -50,9 +50,8 @@ def throughput(
     chosen = windows.span(steps, protocol, warmed_up=dialect.warmed_up, epochs=epochs)
     if chosen is None:
         return None, False
-    findings: list[Finding] = [
-        rules.PartialBatch(step=s.index, share=part) for s, part in partial.values() if chosen.touches(s)
-    ]
+    inside = [(step.index, part) for step, part in partial.values() if chosen.touches(step)]
+    findings: list[Finding] = [rules.PartialBatch(step=index, share=part) for index, part in inside]
     noted = any([s.arrival_s is not None or (s.relay_s or 0.0) % 1 for s in chosen.reports])  # not whole seconds
     if tick_s and chosen.complete and not (fine or noted):
         chosen, _ = windows.widened(chosen, steps, tick_s)

@@ -71,7 +71,7 @@ def _read_group(
         given = replace(given, lines=start.lines if start else None, all_records=size < SMALL_BYTES)
         run = measure_logs(paths, arrivals, shape.dialect, given).run
         batches = {"counts_batches": 1.0} if "batch" in shape.roles.get("step", "") else {}  # not an optimiser's steps
-        run = replace(run, said={**run.said, **batches, **said})
+        run = replace(run, said={**(start.said if start else {}), **run.said, **batches, **said})
         if shape.per_epoch and not run.said and "items" not in shape.roles:
             raise Unreadable(Message("logs.shape_epochs"))
     except Unreadable as error:
@@ -79,11 +79,10 @@ def _read_group(
     result = asked = silent
     for variant in _variants(run, shape.roles):
         numbers = over_all(compute_numbers(variant))
-        if variant.dialect.scope == "auto" and numbers.facts.devices not in (None, 1):
-            continue  # whose rate it is, is asked
+        whose = variant.dialect.scope == "auto" and numbers.facts.devices not in (None, 1)  # is asked
         quoted = '"' in (numbers.facts.assumed or "") and "steps_per_s" in shape.roles
         quoted = quoted and variant.dialect.unit not in NO_ITEMS  # of a table, perhaps of another part
-        if quoted or (numbers.facts.in_parts and numbers.facts.batch_from_outside and not numbers.rated):
+        if whose or quoted or (numbers.facts.in_parts and numbers.facts.batch_from_outside and not numbers.rated):
             continue  # is a step of theirs a part of an optimiser's step?
         result = judge(numbers)
         if result.throughput is not None:

@@ -152,9 +152,8 @@ def _refuse_alike(group: Group, others: Sequence[Group], sampled: Lines) -> Grou
         return group
     bar, step = _bar(text), group.dialect.step[0]
     bars = ((other, other.dialect and _bar(other.text.encode())) for other in others if other is not group)
-    rest = [
-        of for of, it in bars if not (bar and it and (it["of"] == bar["of"] or not (of.dialect and of.dialect.redrawn)))
-    ]
+    drawn = [(of, it, of.dialect is not None and of.dialect.redrawn) for of, it in bars]
+    rest = [of for of, it, again in drawn if not (bar and it and (it["of"] == bar["of"] or not again))]
     found = [each.text.encode() for each in rest if bar or each.lacks == _OTHER_WORK]
     alike = [each for each in found if step.compiled.search(each)]
     match = None if bar or step.pattern.startswith(b"(?m)") else step.compiled.search(text)
@@ -334,7 +333,7 @@ def _read_lines(group: Group, texts: Sequence[bytes], names: Sequence[bytes], pl
     unit, scope, kilo = roles.choose_rate(columns, chosen, played)
     timed = roles.choose_time(columns, chosen, stamps if stamped else None)
     between = math.fsum(roles.values_of(chosen["report_s"])[1:]) if timed == "report_s" and stamped else math.inf
-    less = stamped and between < LEFT_OUT * (stamps[-1] - stamps[0])  # than lies between the reports
+    less = timed == "trained" or (stamped and between < LEFT_OUT * (stamps[-1] - stamps[0]))  # than lies between
     if unit not in ("samples/s", "tokens/s"):
         chosen.pop("consumed", None)
     unit = roles.choose_items(columns, chosen, timed) or unit

@@ -213,10 +213,8 @@ def _begins_with_batch(column: Column, usual: float) -> bool:  # [   50/206242],
 
 
 def counts_samples(step: Column, columns: Columns, *, stamped: bool) -> bool:
-    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two
-
-    (epoch: 1, iters: 60, time: 14.259): junyanz/pytorch-CycleGAN-and-pix2pix@0ae4f0500e, train.py, counts images
-    """
+    """Train Epoch: 1 [640/60000 (1%)]: by tens of batches whose size is a power of two"""
+    # junyanz/pytorch-CycleGAN-and-pix2pix@0ae4f0500e, train.py: (epoch: 1, iters: 60, time: 14.259), of images
     if (step[0].lead[-8:], step[0].tail) == (b" iters: ", b", time: "):
         return True
     usual = Counter(_differences(step)).most_common(1)[0][0]
@@ -403,10 +401,11 @@ def choose_time(columns: Columns, chosen: Chosen, stamps: Sequence[float] | None
     per_step = sorted(steps, key=lambda c: bool(words.MEAN.search(c[0].words)))
     interval = usual_interval(counter)
     pairs = [(count, c) for count, c in pairwise(columns.values()) if c[0].unit in words.UNIT_S and interval]
-    counted = [c for n, c in pairs if {*values_of(n)} == {interval} and re.match(rb" ?(?:step|iter|batch)", n[0].tail)]
-    if counted:  # (100 steps in 50.0 s) · time per 100 iters: 50.0 s
-        chosen["report_s"] = counted[0]
-        return "report_s"
+    alike = [(n, c) for n, c in pairs if values_of(n)[1:] in (_differences(counter), [interval] * len(n[1:]))]
+    counted = [(c, m) for n, c in alike if (m := re.match(rb" ?(train )?(?:step|iter|batch)", n[0].tail))]
+    if counted:  # (100 steps in 50.0 s) · Ran 100 train steps in 50.0 s · time per 100 iters: 50.0 s
+        chosen["report_s"], said = counted[0]
+        return "trained" if said[1] else "report_s"
     means = (c for c in (*per_step, *plain) if words.TIME.search(c[0].label) or c in per_step)
     if interval and (mean := next((c for c in means if not c[0].clock and is_running_mean(c, counter)), None)):
         chosen["mean_s"] = mean

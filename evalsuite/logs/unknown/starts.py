@@ -5,7 +5,7 @@ import copy
 import re
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from evalsuite.core.messages import Message
 from evalsuite.logs.formatting import rate
 from evalsuite.logs.judging import find_doubt
 from evalsuite.logs.scan.scan import Scan, find_failure, scan_log
+from evalsuite.logs.steps.merging import Said
 from evalsuite.logs.steps.numbers import Given, Pass, compute_numbers, in_steps
 from evalsuite.logs.steps.streams import take_turns
 from evalsuite.logs.text.logfile import chunks
@@ -34,6 +35,7 @@ class Start:
     reason: Message
     died: str | None  # how the file ends, where that is badly
     count: int
+    said: Said = field(default_factory=dict)  # before a bar of other work, which is no start
 
 
 def find_starts(places: Places, of: int = 0) -> list[int]:
@@ -99,7 +101,8 @@ def choose_start(path: Path, dialect: Dialect, given: Given) -> Start | None:
     told = {"number": number + 1, "count": len(parts), "first": lines[0], "last": lines[1], "others": said}
     failure = None if scan.ended else find_failure(scan.quiet, dialect)
     died, reason = failure.reason if failure else None, Message("logs.read_start", **told)
-    return Start(lines=lines, reason=reason, died=died, count=len(parts))
+    head = scan.facts.said if all(len(part) == 1 for part in parts[:-1]) else {}
+    return Start(lines=lines, reason=reason, died=died, count=len(parts), said=head)
 
 
 def _figures(
