@@ -562,14 +562,13 @@ def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> di
     if not hosts:
         return {}
     gpus = [gpu for host in hosts for gpu in host.gpus or ()]
+    kinds = (host.cpu_model and host.cpu_model + (f" ({host.cores:g} cores)" if host.cores else "") for host in hosts)
     memories = {gpu.memory_total_bytes for gpu in gpus if gpu.memory_total_bytes}
     return {
         "device_model": _each(gpu.name for gpu in gpus) if device != "cpu" else _each(host.cpu_model for host in hosts),
         "device_memory": ", ".join(f"{size / 2**30:.0f} GiB" for size in sorted(memories)),
         "driver_generation": _each(host.driver and host.driver.partition(".")[0] for host in hosts),
-        "host_kind": _each(
-            host.cpu_model and host.cpu_model + (f" ({host.cores:g} cores)" if host.cores else "") for host in hosts
-        ),
+        "host_kind": _each(kinds),
         "cuda": _each(host.cuda_driver for host in hosts) if device == "gpu" else "",
         "tf32": "off" if all(map(_has_no_tf32, hosts)) else "",
         "hosts": str(len(hosts)),
@@ -607,17 +606,15 @@ def _each(values: Iterable[str | None]) -> str:
 
 
 def _of_recipe(case: Case, command: RunCommand) -> dict[str, str | None]:
-    recipe = command.recipe
-    chosen = _known(dict(case.options))
+    recipe, chosen = command.recipe, _known(dict(case.options))
+    nccl = (version for name, version in (command.packages or {}).items() if name.startswith("nvidia-nccl"))
     return {
         **_of_amp(case, recipe),
         **{key: value for key, value in _known(recipe.facts or {}).items() if key not in chosen},
         "image": recipe.image,
         "image_digest": command.image_digest,
         "framework_version": command.framework_version,
-        "nccl": next(
-            (version for name, version in (command.packages or {}).items() if name.startswith("nvidia-nccl")), None
-        ),
+        "nccl": next(nccl, None),
     }
 
 

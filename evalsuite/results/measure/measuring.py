@@ -116,10 +116,9 @@ def _fitting(entry: Entry, held: Any) -> Measured | None:
 
 
 def _load(file: Path) -> Any:
-    try:
+    with contextlib.suppress(*UNUSABLE):
         return _Values(io.BytesIO(files.read_bytes(file))).load()
-    except UNUSABLE:
-        return None
+    return None
 
 
 @functools.cache

@@ -155,9 +155,8 @@ def of_hosts(
         rows = {name: [value for value in of.get("", ()) if value is not None] for name, of in tables.items()}
         most = {name.rpartition(".")[2]: max(rows.get(name, ()), default=None) for name in MOST}
         if (shares := rows.get("cpu_percent")) and header.cpu_count:
-            most["machine_s"] = (
-                sum(shares) / len(shares) / 100 * header.cpu_count * (rows["at_s"][-1] - rows["at_s"][0])
-            )
+            span_s = rows["at_s"][-1] - rows["at_s"][0]
+            most["machine_s"] = sum(shares) / len(shares) / 100 * header.cpu_count * span_s
         taken = 1 - agent.samples_missed / max(1, agent.samples + agent.samples_missed)
         read = {"due": round(agent.duration_s * header.hz * taken), **({"samples": None} if outcome.trimmed else {})}
         ended = {"ended_s": None if agent.timed_out else agent.duration_s}
