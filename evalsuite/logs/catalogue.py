@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalsuite.contracts.adapter import Recipe
     from evalsuite.core.documents import DialectSource, UsedRecipe
 
+Places = tuple[Path, ...]  # folders or files of dialects
 LINES = ("step", "final", "evaluation", "end", "facts", "scores")
 HOUSE = Path(__file__).resolve().parent / "dialects"
 CONTRACT = author_modules.Contract(
@@ -24,9 +25,6 @@ CONTRACT = author_modules.Contract(
     page="docs/adding-a-dialect.md",
     fits=lambda declared: isinstance(declared, tuple | list) and all(isinstance(each, Dialect) for each in declared),
 )
-
-
-Places = tuple[Path, ...]  # folders or files of dialects
 
 
 @functools.cache

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product, starmap
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from evalsuite.contracts import registry
 from evalsuite.contracts.own_script import Script
@@ -35,7 +35,6 @@ EXAMPLE = "data/specs/quick.toml"
 PRECISIONS: Mapping[str, Precision] = {word: word for word in get_args(Precision) if word != UNKNOWN}
 KINDS = ("reference", "official")
 Scaling = Literal["weak", "strong"]
-Number = TypeVar("Number", int, float)
 Point = tuple[tuple[int, int], str, int, Precision, bool]  # scale, model, batch, precision, xla
 
 
@@ -190,23 +189,26 @@ def _at_most(digits: str, most: int, what: str) -> int:
     return int(digits)
 
 
-def _number(pattern: str, of: Callable[[str], Number], problem: str) -> Callable[[object], Number]:
-    def read(text: object) -> Number:
-        if not re.fullmatch(pattern, str(text)):
-            raise EvalsuiteError.of(f"plan.number_{problem}", text=text)
+def _whole(name: str, least: int, most: int, of: type[float] = int) -> Callable[[object], Any]:
+    def read(text: object) -> float:
+        if not re.fullmatch(r"0|[1-9][0-9]{0,11}", str(text)) or not least <= int(str(text)) <= most:
+            raise EvalsuiteError.of("plan.whole", name=name, text=text, least=least, most=most)
         return of(str(text))
 
     return read
 
 
-COUNT, ABOVE_ZERO = r"[1-9][0-9]*", r"(?=.*[1-9])"
-nodes = _number(COUNT, lambda text: _at_most(text, MOST_NODES, "nodes"), "nodes")
-batch = _number(COUNT, lambda text: _at_most(text, MOST_BATCH, Message("plan.items_per_device")), "batch")
-cores = _number(COUNT, lambda text: _at_most(text, MOST_CORES, Message("plan.cores_per_device")), "cores")
-retries, quiet_rounds = (_number(r"[0-9]", int, name) for name in ("retries", "quiet_rounds"))
-timeout = _number(COUNT, lambda text: float(_at_most(text, MOST_SECONDS, "s")), "timeout")
-seed = _number(r"[0-9]{1,9}", int, "seed")
-device_hours = _number(ABOVE_ZERO + r"[0-9]{1,9}(\.[0-9]{1,9})?", float, "device_hours")
+batch = _whole("batch", 1, MOST_BATCH)
+cores = _whole("cores_per_device", 1, MOST_CORES)
+retries, quiet_rounds = (_whole(name, 0, 9) for name in ("retries", "quiet_rounds"))
+timeout = _whole("timeout", 1, MOST_SECONDS, float)
+seed = _whole("seed", 0, 999_999_999)
+
+
+def device_hours(text: object) -> float:
+    if not re.fullmatch(r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,9})?", str(text)):
+        raise EvalsuiteError.of("plan.device_hours", text=text)
+    return float(str(text))
 
 
 def steps(text: str) -> Protocol:

@@ -160,8 +160,7 @@ THINGS: Mapping[str, Callable[[Book], Iterable[Any]]] = {  # what the rows are a
 
 
 DECLARED = paths.read_data("schema/tables.toml")
-OF_CASE = DECLARED.pop("case")
-GROUPS = {"case": OF_CASE, "*": {column.name: f"@figure:{column.name}" for column in columns.OF_CASE}}
+GROUPS = {"case": DECLARED.pop("case"), "*": {column.name: f"@figure:{column.name}" for column in columns.OF_CASE}}
 TABLES = {  # the path of each column
     name: {
         key: path if each not in GROUPS or path.startswith("@") else f"{way}.{path}"
@@ -171,4 +170,4 @@ TABLES = {  # the path of each column
     for name, declared in DECLARED.items()
 }
 COLUMNS: Mapping[str, Sequence[str]] = {name: tuple(columns) for name, columns in TABLES.items()}
-CASE = tuple(OF_CASE)
+CASE = tuple(GROUPS["case"])
