@@ -28,8 +28,8 @@ class ProvenModel:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if arguments.receipts is not None and arguments.receipts.exists() and not arguments.receipts.is_dir():
-        raise EvalsuiteError.of("commands.receipts_file", path=arguments.receipts)
+    if arguments.receipts is not None:
+        files.try_place(arguments.receipts, folder=True)
     adapters = discover(arguments.adapters)
     names = list(dict.fromkeys(arguments.frameworks.split(","))) if arguments.frameworks is not None else None
     asked = equivalence.models(adapters) if arguments.model == "all" else (arguments.model,)
