@@ -124,7 +124,7 @@ def _read_said(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[s
     }
     if unfit := next((example for example, fit in fits.items() if not fit), None):
         raise EvalsuiteError.of("commands.parse_value", example=unfit, text=said[unfit.partition("=")[0]][:60])
-    look_up("results.flops_rule", rules := flops.listed()["rules"], said.get("rule", flops.HOUSE), names=[*rules])
+    look_up("core.unknown", of := flops.listed()["rules"], said.get("rule", flops.HOUSE), where="rule", names=[*of])
     how = {"scope": user_facts.scope(said), "steps_per_report": user_facts.whole_number(said, "steps_per_report")}
     return dict.fromkeys(SAID) | said | how
 

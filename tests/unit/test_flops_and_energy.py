@@ -269,7 +269,7 @@ BROUGHT = ["import", "LOG", "--runs", "RUNS", *(word for pair in OF_A_LOG for wo
         (BROUGHT, ["recipe=megatron", "tp=4", "ep=4"], "by its stack's rule they divide DP·FSDP·CP = 2"),
         (BROUGHT, ["cp=8", "sequence_length=100"], "100 tokens"),
         (OF_8B, ["sequence_length=8k"], 'got "8k"; expected such as sequence_length=8192'),
-        (OF_8B, ["rule=palm2"], 'called "palm2"; expected one of causal, full, 6n, palm, megatron'),
+        (OF_8B, ["rule=palm2"], 'unknown name "palm2"; expected one of causal, full, 6n, palm, megatron'),
         (OF_8B, ["trained=qlora"], 'got "qlora"; expected such as trained=lora'),
         (OF_8B, ["recompute=some"], 'got "some"; expected such as recompute=full'),
         (OF_8B, ["precision=fp9"], 'got "fp9"; expected such as precision=bf16'),

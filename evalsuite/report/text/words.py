@@ -187,7 +187,7 @@ def read(languages: Iterable[str] = LANGUAGES, folder: Path = FOLDER, *, on_cpu:
 def _read(languages: tuple[str, ...], folder: Path, on_cpu: bool) -> Words:
     known = sorted(HTML_LANG)
     if not languages or any(language not in HTML_LANG for language in languages):
-        raise WordsError.of("report.listed_unknown", text=",".join(languages), names=known)
+        raise WordsError.of("core.unknown", where="--lang", name=",".join(languages), names=known, near="")
     tables = {language: table(folder / f"{language}.toml") for language in languages}
     if folder == FOLDER:
         for language, own in tables.items():

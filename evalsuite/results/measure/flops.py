@@ -52,7 +52,7 @@ class Transformer:
 
     def flops_per_token(self, sequence: int, rule: str = HOUSE, *, frozen: bool = False, again: bool = False) -> float:
         """Forward and backward; *frozen*: no gradients of weights (LoRA); *again*: forward twice."""
-        counted = look_up("results.flops_rule", listed()["rules"], rule, names=[*listed()["rules"]])
+        counted = look_up("core.unknown", listed()["rules"], rule, where="rule", names=[*listed()["rules"]])
         table = -(-self.vocabulary // (words := counted.get("words", 1))) * words * self.hidden
         head = 0 if self.both_ways else table
         also = {**vars(self), "table": 0 if self.tied and head else table, "untied": -head if self.tied else 0}

@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from evalsuite.core.author_document import PLACE, AuthorNote, BothLanguages
-from evalsuite.core.errors import EvalsuiteError
+from evalsuite.core.errors import EvalsuiteError, look_up
 from evalsuite.core.findings import AuthorDiffers
 from evalsuite.core.messages import LANGUAGES
 from evalsuite.core.model import Evaluation, Finding, Summary
@@ -64,9 +64,9 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
         unknown = [name for name in note.cases if name not in book.planned_of]
         if unknown:
             raise EvalsuiteError.of("report.author_no_case", where=note.source, name=unknown[0])
-        if note.model is not None and note.model not in (models := {case.model for case in book.planned}):
-            known = ", ".join(sorted(models))
-            raise EvalsuiteError.of("report.author_no_model", where=note.source, name=note.model, names=known)
+        if note.model is not None:
+            models = {case.model: case for case in book.planned}
+            look_up("core.unknown", models, note.model, where=note.source, names=sorted(models))
     texts = [(note.en, note.source) for note in written.notes]
     texts += [(text.en, written.source) for text in author_file.texts(written.document, written.problems)]
     wrong = dict.fromkeys(finding for text, source in texts for finding in _wrong(book, text, source))
