@@ -312,6 +312,9 @@ def test_the_reader_chooses_who_is_a_hundred_percent(tab, questions):
     after = tab.evaluate(ratios)
 
     assert before[0] == "100.0%" and after[1] == "100.0%" and float(after[0].rstrip("%")) > 100
+    menu = "document.querySelector('.baseline option').textContent"
+    zh = tab.evaluate(f"document.querySelector('#lang-zh').click(), {menu}")
+    assert (tab.evaluate("document.documentElement.lang"), zh) == ("zh-CN", "最高者")
 
 
 NUMBER = "[...document.querySelectorAll('main a.num[href^=\"#c-\"]')].find(link => link.getClientRects().length)"

@@ -50,7 +50,7 @@ def test_the_pdf_is_a4_with_every_font_embedded(printed, language):
 
 def test_the_first_page_has_the_verdict_and_the_chinese_can_be_searched(printed):
     text = re.sub(r"\s", "", output("pdftotext", printed["zh"], "-"))
-    assert "测试方案" in text and "数据时间" in text
+    assert "测试方案" in text and "运行日期" in text
     assert "Onecardforeach" not in text
 
     first = output("pdftotext", "-l", "1", printed["en"], "-")

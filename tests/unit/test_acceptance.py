@@ -177,6 +177,7 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
     every = [row for sheet in shown.sheets for table in sheet.tables for row in table.rows]
     if name == "dlperf-v1":
         assert "OneFlow is the highest ranked in 3" in shown.finding.plain("en")
+        assert "bsz 196 with DALI" in repr(evaluation.author_notes)  # a footnote of the source
         beside = [notes for row in every if row.why and "placed with" in (notes := row.cells(SPOKEN)[-1].plain("en"))]
         assert "not ranked · gradient clipping: off; placed with 3,399 below" in beside
         assert ("NGC TensorFlow", "18.0% lost, 6.1 points within a node") in told  # beside "9.7% lost", of all

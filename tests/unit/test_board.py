@@ -179,7 +179,9 @@ def test_from_a_quarter_of_the_runs_on_the_machine_is_the_finding_with_what_hold
     assert ["recorded on another machine" in map(text, (c.text for c in of.chips)) for of in (few, elsewhere)] == [0, 1]
 
 
-def test_an_efficiency_over_a_disturbed_base_is_drawn_weak():
+def test_models_stand_in_their_natural_order_and_an_efficiency_over_a_disturbed_base_is_drawn_weak():
+    sheets = board.board(Book(evaluation=entries()), SPOKEN).sheets
+    assert [sheet.model for sheet in sheets] == [f"model_{k}" for k in range(13)]
     (sheet,) = board.board(Book(evaluation=busy(synthetic.quick(), 1.0)), SPOKEN).sheets
     assert all(row.weak for row in sheet.chosen.rows) and sheet.chosen.answer.devices == 2
 
