@@ -198,7 +198,7 @@ def members(file: Path) -> Iterator[tuple[str, bytes]]:
                     raise EvalsuiteError.of("site.kind", path=file, name=member.filename, known=sorted(TEXTS))
                 yield member.filename, archive.read(member)
     except UNREADABLE as error:
-        raise EvalsuiteError.of("site.archive_unreadable", path=file, error=error) from error
+        raise EvalsuiteError.of("site.not_ours", path=file, error=error) from error
 
 
 def differences(report: Path, again: Path) -> Iterator[EvalsuiteError]:

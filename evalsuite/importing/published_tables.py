@@ -79,8 +79,8 @@ def read(file: Path, tag: str | None = None) -> CitedTable:
             if len({decode.number(row[place].strip()) for place in rates.values() if place < len(row)} - {None}) > 1:
                 raise EvalsuiteError.of("importing.column_twice", file=f"{file}:{line}", name=" = ".join(rates))
     except csv.Error as error:
-        where = {"path": file, "line": first + reader.line_num}
-        raise EvalsuiteError.of("importing.table_csv_line", **where, error=error) from error
+        line = first + reader.line_num
+        raise EvalsuiteError.of("importing.table_encoding", path=f"{file}:{line}", error=error) from error
     except ValueError as error:
         raise EvalsuiteError.of("importing.stated", who=file, error=message_of(error)) from error
     if not cells:

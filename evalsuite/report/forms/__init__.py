@@ -29,7 +29,7 @@ def parse_names(text: str) -> tuple[str, ...]:
         raise EvalsuiteError.of("report.forms", text=text, names=NAMES)
     for name in set(asked) & set(LIBRARIES):
         if find_spec(LIBRARIES[name]) is None:
-            raise EvalsuiteError.of(f"report.{name}_library")
+            raise EvalsuiteError.of("report.library", name=name, library=LIBRARIES[name])
     if "pdf" in asked:
         from evalsuite.report.forms import pdf
 
