@@ -86,12 +86,9 @@ def choices(checkout: Path) -> dict[str, list[str]]:
         for file in files(checkout / "data/commands", {".toml"})
         if file.stem != "gone"
     }
-    listed = checkout / "data/commands/help.txt"
-    named = (
-        declared["all"]["commands"] if "all" in declared else re.findall(r"(?m)^  (\w+)  +", listed.read_text("utf-8"))
-    )
+    listed = (checkout / "data/commands/help.txt").read_text("utf-8")
     return {
-        "commands": sorted(named),
+        "commands": sorted(re.findall(r"(?m)^  (\w+)  +", listed)),
         "options": sorted({"--help", *_options(list(declared.values()))}),
         "charts": charts(checkout),
     }
@@ -182,16 +179,11 @@ def module(place: Path) -> str:
 
 
 COUNTER = """
-import ast, importlib, json, sys
+import json, sys
 from pathlib import Path
+from evalsuite.logs.catalogue import known
+from evalsuite.logs.reading import read_file as read
 house = Path.cwd() / "evalsuite"
-parses = [file for file in sorted((house / "commands").rglob("*.py")) if file.stem in ("parse", "parse_")]
-read = next(getattr(importlib.import_module(node.module), alias.name)
-            for file in parses for node in ast.walk(ast.parse(file.read_text("utf-8")))
-            if isinstance(node, ast.ImportFrom) and node.module.startswith("evalsuite.logs")
-            for alias in node.names if alias.name.startswith("read_"))
-catalogue = next(file for file in sorted((house / "logs").rglob("catalogue.py")))
-known = importlib.import_module(".".join(catalogue.relative_to(Path.cwd()).with_suffix("").parts)).known
 logs = sorted(Path("tests/logs").glob("*.log"))
 dialects, entered, found = known(), set(), []
 def note(frame, event, argument):
@@ -218,10 +210,8 @@ def walk_logs(checkout: Path) -> dict[str, Any]:
     """Functions and files of the engine between a log of tests/logs and its number: medians."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     ran = subprocess.run(
-        [sys.executable, "-c", COUNTER], cwd=checkout, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", COUNTER], cwd=checkout, env=environment, capture_output=True, text=True, check=True
     )
-    if ran.returncode:
-        return {"log_functions": None, "log_files": None, "log_error": ran.stderr.strip().rpartition("\n")[2]}
     counts = json.loads(ran.stdout)
     functions, files = zip(*counts, strict=True)
     return {
