@@ -1,6 +1,6 @@
 """Keeps finished runs in `data/recorded`, trimmed and without paths of this machine.
 
-python tools/keep_runs.py RUNS [--to data/recorded] [--every 4] [--replace /some/path=<name> …]
+python tools/keep_runs.py RUNS [--to data/recorded] [--pack FILE.zip] [--every 4] [--replace /some/path=<name> …]
 
 Kept are case, command, environment, log, arrival times, every *n*th sample, the ends of agents and run, and the journal
 of attempts with its plans, in place of older ones. Hashes are those of what is kept: runs that ended well.
@@ -19,7 +19,7 @@ HOUSE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HOUSE))
 
 from evalsuite.core import paths
-from evalsuite.runs import columns
+from evalsuite.runs import archive, columns
 from evalsuite.runs.journal import ATTEMPTS, CAMPAIGNS, Journal, JournalLine
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder, Store
@@ -35,6 +35,8 @@ def main() -> None:
             size = sum(file.stat().st_size for file in kept.iterdir())
             print(f"{kept.parent.name}/{kept.name} {size / 1e3:.0f} kB")
     _keep_journal(options.runs, options.to)
+    if options.pack:
+        archive.pack(options.to, options.pack, lambda _: False)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -42,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("runs", type=Path, metavar="RUNS")
     parser.add_argument("--to", type=Path, default=HOUSE / "data" / "recorded", metavar="DIR")
     parser.add_argument("--every", type=int, default=4, metavar="N", help="keep one sample in N (4; 1 for short runs)")
+    parser.add_argument("--pack", type=Path, metavar="FILE.zip", help="all that is kept there as one archive, too")
     parser.add_argument("--replace", action="append", default=[], metavar="PATH=NAME", help="further paths to replace")
     return parser
 

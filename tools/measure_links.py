@@ -3,8 +3,8 @@
 python tools/measure_links.py --runs RUNS [--repeats 3] [--fast 2000] [--slow 500] …
 
 Hosts are network namespaces with sshd (tests/namespaces.py), each on the same share of a core (tests/links.py). Needs
-root, tc, sshd and half an hour of an idle machine. Then `python tools/keep_runs.py RUNS --to DIR`, `python
-tools/pack_runs.py DIR data/recorded-links.zip`, `make examples`.
+root, tc, sshd and half an hour of an idle machine. Then `python tools/keep_runs.py RUNS --to DIR
+--pack data/recorded-links.zip`, `make examples`.
 """
 
 import argparse

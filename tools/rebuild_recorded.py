@@ -2,7 +2,7 @@
 
 `data/recorded` has four frameworks on two cores, ResNet-50 v1.5; `data/recorded.zip` has these and all others;
 `data/recorded-links.zip` is from `tools/measure_links.py`; what `make llm` gives is kept beside it, by
-`tools/keep_runs.py` and `tools/pack_runs.py`.
+`tools/keep_runs.py`.
 """
 
 import sys
