@@ -10,6 +10,7 @@ from evalsuite.core.model import Evaluation, Summary
 from evalsuite.report.text import numbers
 from evalsuite.report.text.numbers import Form, Number
 from evalsuite.report.text.words import Rendered, Words
+from evalsuite.results.compare.fairness import cached
 from evalsuite.results.measure import latency
 from evalsuite.results.measure.summary import case_figure
 from evalsuite.results.rules.flops_and_energy import compute, energy
@@ -82,5 +83,6 @@ def _own(column: OwnColumn) -> CaseColumn:
     return CaseColumn(name=name, value=lambda row: dict(row.own).get(name), form=form, formula=column.value)
 
 
+@cached
 def shown_values(summary: Summary) -> Mapping[str, float | str | None]:
     return {**{column.name: column.value(summary) for column in SHOWN}, **dict(summary.own)}

@@ -96,9 +96,8 @@ def untold(folder: Path, summary: Mapping[str, Any]) -> Iterator[str]:
         within = ((means[id, of["resource"], key] or [0.0], of[key]) for of in used for key in PERCENTILES)
         if not (cells[id].issuperset(_plain(each)) and all(min(of) <= mean <= max(of) for of, mean in within)):
             yield id
-    found, told = (
-        Counter(str(harmless(of["where"])) for of in each) for each in (summary["findings"], tables["findings"])
-    )
+    both = (summary["findings"], tables["findings"])
+    found, told = (Counter(str(harmless(of["where"])) for of in each) for each in both)
     yield from ["findings"] * (bool(cells) and found != told)
 
 

@@ -586,8 +586,7 @@ def _has_no_tf32(host: HostEnvironment) -> bool:
 def _switches(recorded: Sequence[Mapping[str, str] | None]) -> dict[str, str]:
     if any(variables is None for variables in recorded):
         return {}
-    settings = rules()
-    switches: dict[str, dict[str, None]] = {"communication": {}, "kernel_switches": {}}
+    settings, switches = rules(), {key: dict[str, None]() for key in ("communication", "kernel_switches")}
     for variables in recorded:
         for name, value in sorted((variables or {}).items()):
             if not name.startswith(settings.sets["ignored"]):
