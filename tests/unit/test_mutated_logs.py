@@ -142,7 +142,7 @@ def truth(found: Reading):
 
 def status_of(name: str) -> str:
     """Each figure of these is that of one batch, and no clock confirms it."""
-    of_one = "nanogpt, timm, torchvision, olmo_core, llm_c, nanochat, verl, litgpt, maxtext, torchtune"
+    of_one = "nanogpt, timm, torchvision, llm_c, nanochat, verl, litgpt, maxtext, torchtune"
     return "partial" if name.rpartition("/")[2] in of_one.split(", ") else "ok"
 
 
