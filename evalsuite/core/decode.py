@@ -439,6 +439,10 @@ def _message(where: Path | str, mistakes: list[Mistake], advice: str, mark: str)
     return _advised(Message("system.of", name=where, what=whole), advice)
 
 
+def wrong(where: Path | str, key: str, text: Message, advice: str) -> EvalsuiteError:
+    return EvalsuiteError(_message(where, [Mistake(key, text)], advice, ""))
+
+
 def _advised(text: Message, advice: str) -> Message:
     return message("advised", text=text, advice=message(advice)) if advice else text
 

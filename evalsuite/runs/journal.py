@@ -165,9 +165,7 @@ class Journal:
         try:
             facts = files.parse_json(line)
         except ValueError as error:
-            raise EvalsuiteError.of(
-                "runs.journal_object", path=where, error=error, advice=decode.message(JournalLine.TRY)
-            ) from error
+            raise decode.wrong(where, "", decode.refusal(line, decode.message("object")), JournalLine.TRY) from error
         return JournalLine.from_json(facts, where)
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Self
 from evalsuite.core import decode, files, paths
 from evalsuite.core.decode import above
 from evalsuite.core.documents import TRY, Document, Gpu, Interface
-from evalsuite.core.errors import EvalsuiteError
 
 LARGEST = 1e18
 SCALES: Mapping[str, float] = paths.read_data("sample_steps.toml")  # quantity → steps of a unit
@@ -38,7 +37,7 @@ class Header(Document):
     def from_json(cls, facts: object, where: Path | str) -> Self:
         """A header without a schema is of the first."""
         if not isinstance(facts, Mapping) or facts.get("header") is not True:
-            raise EvalsuiteError.of("runs.samples_header", path=where, advice=decode.message(TRY))
+            raise decode.wrong(where, "header", decode.message("missing", expected="true"), TRY)
         return super().from_json({"schema": 1, **facts}, where)
 
 
@@ -155,23 +154,21 @@ def _lines(file: Path) -> Iterator[tuple[int, object]]:
             except ValueError:
                 return  # half-written
             except RecursionError as error:
-                raise EvalsuiteError.of(
-                    "runs.samples_line", path=file, line=number, error=error, advice=decode.message(TRY)
+                raise decode.wrong(
+                    f"{file}:{number}", "", decode.refusal(line, decode.message("object")), TRY
                 ) from error
 
 
 def reading(facts: object, where: str) -> Reading:
     """Raises EvalsuiteError with the wrong quantity of *facts*, the line *where*."""
     if not isinstance(facts, dict) or facts.get("at_s") is None:
-        raise EvalsuiteError.of("runs.samples_no_time", where=where, advice=decode.message(TRY))
+        raise decode.wrong(where, "at_s", decode.message("missing", expected=decode.message("number")), TRY)
     values: Reading = {}
     for name, device, value in _flat(facts):
         if value is None or name not in SCALES:  # earlier versions recorded more
             continue
         if type(value) not in (int, float) or not abs(value) <= LARGEST:
-            raise EvalsuiteError.of(
-                "runs.samples_no_number", where=where, name=name, value=repr(value), advice=decode.message(TRY)
-            )
+            raise decode.wrong(where, name, decode.refusal(value, decode.message("number")), TRY)
         values.setdefault((name, device), value)  # of two devices with one number the first counts
     return values
 
