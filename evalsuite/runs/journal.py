@@ -151,10 +151,8 @@ class Journal:
         except FileNotFoundError:
             return []
         except OSError as error:
-            where = self.root / ATTEMPTS
-            raise EvalsuiteError.of(
-                "runs.journal_file", path=where, error=error, advice=decode.message(JournalLine.TRY)
-            ) from error
+            text = decode.message("no_file", error=error)
+            raise decode.wrong(self.root / ATTEMPTS, "", text, JournalLine.TRY) from error
         return content.decode("utf-8", "surrogateescape").split("\n")[:-1]
 
     def _read(self, lines: Iterable[str]) -> list[JournalLine]:
