@@ -27,7 +27,7 @@ from evalsuite.report.sections.verdict import verdict
 from evalsuite.report.text import words
 from evalsuite.results.compare import significance
 from evalsuite.results.evaluation import evaluate
-from evalsuite.results.measure import facts
+from evalsuite.results.measure import convergence, facts
 from evalsuite.runs import archive
 from evalsuite.runs.store import Store
 from tests import goldens
@@ -254,11 +254,11 @@ def test_the_limits_of_the_method_are_those_that_the_code_asks(page, language):
     assert [q for q, limits in checked.items() if {*limits} - {*numbers_in(questions[q][3])}] == []
     said = {q: of for q, of in re.findall(r"\*\*(?:Question|问题) (\d)(.*?)(?=\n\*\*[QDA问受]|\n\*\*重)", text, re.S)}
     apart, kept = findings.LossesApart, findings.FiguresConstant
-    limits = {
+    limits = {"3": [*convergence.GUESSED.values()]} | {
         "7": [apart.limit, apart.level, findings.ItemsApart.items_limit],
         "8": [significance.LEVEL, significance.LATER_LEVEL, significance.LEAST_GAP, significance.EQUAL_WITHIN],
         "9": [findings.ClockDisagrees.limit, kept.share, findings.FigureDenies.limit, findings.SuperLinear.limit],
     }
     assert [q for q, of in limits.items() if {round(100 * n, 6) for n in of} - {*numbers_in(said[q])}] == []
-    asked = [rule.key for rule in facts.rules().fact if rule.unknown != "ranked"]
-    assert [key for key in asked if SPOKEN(f"values.fact.{key}").plain(language) not in said["7"]] == []
+    asked = [SPOKEN(f"values.fact.{rule.key}") for rule in facts.rules().fact if rule.unknown != "ranked"]
+    assert [name for name in asked if name.plain(language) not in said["7"]] == []
