@@ -22,9 +22,9 @@ from evalsuite.core.model import by_key
 from evalsuite.importing import exporters, histories, log_import, published_figures, published_tables, user_facts
 from evalsuite.importing.log_import import Imported
 from evalsuite.logs import catalogue
+from evalsuite.logs.text.disclosure import disclosed
 from evalsuite.report.text.findings import document
 from evalsuite.results.measure import facts
-from evalsuite.results.measure.redaction import disclosed
 from evalsuite.runs import campaign_facts
 from evalsuite.runs.store import Store, check_root
 

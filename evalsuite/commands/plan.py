@@ -20,13 +20,13 @@ from evalsuite.core.messages import Message
 from evalsuite.core.model import Case, Finding, Run, by_key
 from evalsuite.launch.provision import virtualenvs
 from evalsuite.logs.formatting import unit_of
+from evalsuite.logs.text.disclosure import disclosed
 from evalsuite.plan import largest
 from evalsuite.plan.commandline import NOT_MADE_YET, CommandLine, command_line
 from evalsuite.plan.plan import NO_RECIPE, Plan
 from evalsuite.plan.spec import scale
 from evalsuite.report.text.findings import english
 from evalsuite.results.measure import units
-from evalsuite.results.measure.redaction import disclosed
 from evalsuite.runs.store import Store
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import argparse
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.terminal import line, print_json
 from evalsuite.core.errors import EvalsuiteError, Exit
-from evalsuite.results.measure.redaction import disclosed
+from evalsuite.logs.text.disclosure import disclosed
 from evalsuite.runs import rehearsed
 from evalsuite.runs.store import Store
 from evalsuite.site import publishing

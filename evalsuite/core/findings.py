@@ -131,6 +131,7 @@ class ImpossibleSamples(Finding, code="D18", question=10):
     samples: Count
     limit: Limit = 1.02  # of its capacity no link or disk does more on the mean
     busy, power, memory = 0.5, 0.15, 0.5  # of the time; of its data sheet's, 0.07 to 0.14 at rest; of what is printed
+    clock = 400.0  # MHz: at rest 135 to 345
 
 
 class OverlappingPhases(Finding, code="D18", question=10):
@@ -631,6 +632,10 @@ class RunTakenAway(Finding, code="taken_away", question=5):
 class RunMadeAgain(Finding, code="taken_away", question=5, noted=True):
     attempts: Count
     failed: Count  # of them, by no fault of the machines: each is one more look (`significance`)
+
+
+class LogBeside(Finding, code="taken_away", question=5, noted=True):
+    file: Name  # of a run folder, that nobody reads
 
 
 class JournalBroken(Finding, code="taken_away", question=5):

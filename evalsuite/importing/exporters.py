@@ -21,6 +21,7 @@ KNOWN: Mapping[str, tuple[str, float]] = paths.read_data("table_columns.toml")["
 HOSTS, DEVICES = ("Hostname", "hostname", "node", "instance"), ("UUID", "uuid", "gpu", "index")  # labels
 FEWEST_APART = 4  # scrapes, of idle or full devices all are alike
 IN_MS = 1e11  # a time above it counts milliseconds
+PART = re.compile(r"GPU_I_\w+|quantile|percentile|le|window|stat(?:istic)?|agg(?:regat\w+)?|func(?:tion)?", re.I)
 _DATED = re.compile(r"#?\s*(\d{10}(?:\.\d+)?)\s*")
 _SAMPLE = re.compile(r"([A-Za-z_:][\w:]*)\{(.*)\}\s+(\S+)(?:\s+([\d.]+))?\s*")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
@@ -47,6 +48,9 @@ class Exported:
         for host, of in inside.items():
             if period := _repeated([tuple(str(each.get(at)) for each in of) for at in sorted(of[0] if of else ())]):
                 raise ValueError(Message("importing.exported_repeated", file=self.file.name, host=host, n=period))
+            joules = ([told[at]["energy_j"] for at in sorted(told) if "energy_j" in told[at]] for told in of)
+            if any(each != sorted(each) or each[0] == each[-1] for each in joules if each):
+                raise ValueError(Message("importing.exported_still", file=self.file.name, host=host))
         hosts = sorted(host for host, of in inside.items() if of)
         if n != devices:
             values = {"file": self.file.name, "n": n, "hosts": hosts, "devices": devices}
@@ -77,6 +81,10 @@ def read(file: Path) -> Exported:
         text = files.read_bytes(file, most=MOST_BYTES, follow=True).decode("utf-8", "replace")
         for metric, labels, at_s, value in _read_values(text):
             host, device = (next((labels[name] for name in names if name in labels), "") for names in (HOSTS, DEVICES))
+            if metric in KNOWN and (
+                label := next((each for each in labels if PART.fullmatch(each) and labels[each]), "")
+            ):
+                raise ValueError(Message("importing.exported_part", label=f'{label}="{labels[label]}"'))
             if metric in KNOWN and EARLIEST_S < at_s < IN_MS and value is not None:
                 quantity, factor = KNOWN[metric]
                 of_host = found.setdefault(re.sub(r"[^A-Za-z0-9.-]", "_", host) or "exported", {})

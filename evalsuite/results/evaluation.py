@@ -8,6 +8,7 @@ from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
 from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run, Unmeasured
 from evalsuite.logs.catalogue import Places
+from evalsuite.logs.text.disclosure import disclosed
 from evalsuite.results.compare.scaling import with_scaling
 from evalsuite.results.judge import criteria
 from evalsuite.results.judge.criteria import Criteria
@@ -15,7 +16,6 @@ from evalsuite.results.judge.verdicts import verdicts
 from evalsuite.results.measure import convergence, measuring, units
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.results.measure.measuring import Measured
-from evalsuite.results.measure.redaction import disclosed
 from evalsuite.results.measure.summary import summaries, valid
 from evalsuite.results.rules import attempts, data_rules, flops_and_energy, own_figures
 from evalsuite.results.rules.attempts import Recorded

@@ -104,6 +104,18 @@ def test_of_200_honest_pairs_none_shares_more_than_chance_gives(printed):
     assert found == {}
 
 
+def test_a_part_of_another_run_is_found_whatever_it_was_multiplied_by():
+    chance = Random(7)
+    times, others = ([chance.gauss(0.45, 0.004) for _ in range(100)] for _ in "ab")
+    changed = [
+        1.0015 * time if 20 <= place < 80 else other
+        for place, (time, other) in enumerate(zip(times, others, strict=True))
+    ]
+    told = [run(place, [round(each, 6) for each in of]) for place, of in enumerate((times, others, changed))]
+
+    assert [*copies.copies(told)] == [2]
+
+
 @pytest.mark.parametrize("edit", ["edited", "cut", "multiplied", "shuffled"])
 @pytest.mark.parametrize("printed", PRINTED)
 def test_a_copy_that_was_edited_is_found_where_its_digits_tell(printed, edit):

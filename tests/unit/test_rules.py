@@ -104,6 +104,15 @@ def test_who_never_ran_on_a_host_of_the_others_is_named(hosts, apart):
     assert len([*machine.uneven(summaries(runs))]) == apart
 
 
+@pytest.mark.parametrize(("read", "named"), [(3e8, ["disk_read"] * 2), (3e7, [])])
+def test_a_case_beside_whose_runs_alone_a_disk_was_read_is_named(read, named):
+    disk = Utilisation(resource="disk_read", unit="bytes/s", mean=0.0, p5=0.0, p95=0.0, samples=40, coverage=1.0)
+    each = [(of, k, replace(disk, mean=mean)) for of, mean in (("x", 0.0), ("y", read)) for k in range(3)]
+    runs = [replace(synthetic.measured(synthetic.case(of), k, 38.0), utilisation=(use,)) for of, k, use in each]
+
+    assert [found.what for found in machine.uneven(summaries(runs))] == named
+
+
 @pytest.mark.parametrize(("theirs", "named"), [((0.12, 0.11, 0.13), 2), ((0.1, 0.12, 0.12), 0), ((0.102,) * 3, 0)])
 def test_a_case_whose_probe_was_never_as_quick_as_that_of_the_others_is_named(theirs, named):
     on = [
@@ -157,6 +166,7 @@ HALF_IDLE = OF_HOST["samples"].tables | {"cpu_percent": {"": [20.0]}, "at_s": {"
         ("outcome", {"started_at": "2026-11-11T10:00:00+08:00"}, ["started_at"]),
         ("outcome", {"duration_s": 300.0}, ["duration_s"]),
         ("agent", {"exit_code": 137}, ["exit_code"]),
+        ("agent", {"signal": "SIGKILL"}, ["unstopped"]),
         ("agent", {"command": ("python", "other.py")}, ["command"]),
         ("agent", {"cores": ((0,),)}, ["cores"]),
         ("agent", {"duration_s": 100.0}, ["due"]),
@@ -188,14 +198,17 @@ def test_what_two_records_of_a_run_say_unlike_takes_it_out(record, changes, deni
         ({"items_per_s": 38.5}, ["items_per_s"]),
         ({"status": None, "items_per_s": None}, []),  # killed before it was noted
         ({"started_at": "2026-11-11T10:00:00+08:00"}, ["started_at"] * 2),
+        ({"ended_before": "2026-11-20T18:00:00+08:00"}, ["previous_at"]),  # another, of its start
     ],
 )
 def test_a_run_is_held_against_the_journals_word_of_it(changes, denied):
     run = replace(synthetic.measured(synthetic.case(), 0, 38.0), started_at=AGENT.started_at)
     usual = dict(status="completed", items_per_s=38.0, unit=run.throughput.unit, started_at=AGENT.started_at)
-    attempt, made = Attempt(run=run.run.id, number=1, campaign="a", **usual | changes), synthetic.command(run.run.case)
+    usual, before = usual | changes, changes.get("ended_before")
+    usual.pop("ended_before", None)
+    attempt, made = Attempt(run=run.run.id, number=1, campaign="a", **usual), synthetic.command(run.run.case)
 
-    assert [each.fact for each in plausibility.of_attempt(attempt, run, made)] == denied
+    assert [each.fact for each in plausibility.of_attempt(attempt, run, made, before)] == denied
 
 
 OURS = synthetic.case(framework="pytorch", model="resnet50_v1.5", recipe="reference-resnet50")

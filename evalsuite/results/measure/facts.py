@@ -572,7 +572,7 @@ def _of_hosts(device: Device, environments: Mapping[str, HostEnvironment]) -> di
         "cuda": _each(host.cuda_driver for host in hosts) if device == "gpu" else "",
         "tf32": "off" if all(map(_has_no_tf32, hosts)) else "",
         "hosts": str(len(hosts)),
-        "system": _each(host.kernel and f"{host.kernel}, {host.memory_total_bytes} B" for host in hosts),
+        "system": _each(h.kernel and f"{h.kernel}, {h.memory_total_bytes} B, Python {h.python}" for h in hosts),
         **_switches([host.environment_variables for host in hosts]),
     }
 

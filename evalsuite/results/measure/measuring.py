@@ -20,8 +20,8 @@ from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.findings import UnreadableRun
 from evalsuite.core.model import Finding, Measurement
 from evalsuite.logs.catalogue import Places
+from evalsuite.logs.text.disclosure import disclosed_whole
 from evalsuite.results.measure import measurement as measurement_room
-from evalsuite.results.measure.redaction import disclosed_whole
 from evalsuite.runs.store import RunFolder
 
 # modules of plain values; nothing else is loaded

@@ -22,7 +22,7 @@ from evalsuite.runs.samples import Header, Samples
 from evalsuite.runs.store import RunFolder
 
 RULE, PAIRS = findings.RecordsDisagree, paths.read_data("criteria/records.toml")["pairs"]
-MOST = ("tree.cpu_s", "tree.memory_bytes", "memory_used_bytes")  # of the samples: the largest value
+MOST = ("tree.cpu_s", "tree.memory_bytes", "tree.processes", "memory_used_bytes")  # of the samples: the largest value
 UNOPENED = "Unable to open device"  # so there is one
 ZONES_S, MOST_ZONE_S, YEARLESS_S = 900, 14 * 3600, 180 * 86_400  # between zones; from UTC; of another year
 
@@ -46,6 +46,7 @@ WAYS: Mapping[str, Callable[..., bool]] = {  # in which two records agree
     "asked": lambda asked, ran: ran[len(ran) - len(asked) :] == asked,  # behind a container's runtime
     "cores": lambda shares, cores: {*sum(shares, ())} == {*cores},
     "each": lambda cores, shares: cores == tuple(map(len, shares)),
+    "after": lambda a, b: _number(b) > _number(a) - findings.StepsUnfinished.lag_s,
     "named": lambda host, named: not named or host.partition(".")[0] in {each.partition(".")[0] for each in named},
 }
 
@@ -115,13 +116,15 @@ def by_nccl(case: Case, environments: Mapping[str, HostEnvironment], read: Readi
         yield findings.SocketsUsed(line=line, text=text)
 
 
-def of_attempt(attempt: model.Attempt, run: model.Measurement, command: RunCommand) -> Iterator[Finding]:
+def of_attempt(
+    attempt: model.Attempt, run: model.Measurement, command: RunCommand, previous_at: str | None
+) -> Iterator[Finding]:
     """Another version of evalsuite may read another value of a log."""
     alike = command.evalsuite == __version__ and run.throughput and run.throughput.unit == attempt.unit
     here = {"counts": run.counts, "value": run.value if alike else None, "started_at": run.started_at}
     took = (_number(attempt.ended_at) - _number(attempt.started_at)) if attempt.ended_at else None
     outcome = vars(run) if command.engine == "local" else {}
-    journal = vars(attempt) | {"duration_s": took}
+    journal = vars(attempt) | {"duration_s": took, "previous_at": previous_at if command.engine == "local" else None}
     return _differing(journal=journal, run=here, outcome=outcome) if run.origin == "measured" else iter(())
 
 
@@ -138,9 +141,11 @@ def of_hosts(
     # elsewhere a run waits for its nodes, and its launcher has an exit code and a clock of its own
     local, case = command.engine == "local", run.case
     apart = {} if local else dict.fromkeys(("started_at", "duration_s", "exit_code"))
+    apart |= {"unstopped": None if outcome.enough else outcome.status}
     each = {
         "outcome": vars(outcome) | {"span": span if local else None} | apart,
         "command": vars(command)
+        | {"local": local, "model": command.recipe.model, "name": command.recipe.name}
         | {"workload": (command.workload_sha256 or {}).get(as_given.script(command))}
         | {"round": command.campaign and command.campaign.round, "data": (command.recipe.facts or {}).get("data")},
         "case": vars(case)
@@ -171,7 +176,8 @@ def of_hosts(
 def _launched(argv: Sequence[str]) -> dict[str, Any]:
     words = argv[argv.index("sample") :] if "sample" in argv else ()
     own = words[: words.index("--")] if "--" in words else ()
-    return {**dict(itertools.pairwise(own)), "command": words[len(own) + 1 :]} if own else {}
+    here = bool(re.search(r"(?:^|/)(?:<?python[^/]*|env)$", "".join(argv[:1]))) and "on-hosts" not in argv
+    return {**dict(itertools.pairwise(own)), "command": words[len(own) + 1 :], "local": here} if own else {}
 
 
 def _differing(**said: Mapping[str, Any]) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import RunCommand
@@ -56,6 +57,8 @@ def mark_changed(measured: Iterable[Measured], recorded: Recorded, of: Callable[
     """Those whose files are not as the journal has them at their end get the finding."""
     held = {each.run: each.sha256 for each in recorded.attempts if each.sha256 is not None or each.status is None}
     noted = {(each.run, each.number): each for each in recorded.attempts}
+    behind = ((a, b) for a, b in pairwise(recorded.attempts) if a.campaign == b.campaign)
+    previous = {(b.run, b.number): a.ended_at for a, b in behind}
     marked = []
     for run, command in measured:
         wanted = held.get(run.run.id)
@@ -63,7 +66,9 @@ def mark_changed(measured: Iterable[Measured], recorded: Recorded, of: Callable[
         held_by = {name: (wanted or {}).get(name) for name in files}
         changed = plausibility.changed(of(run.run), held_by) if files else ()
         if command and command.campaign and (attempt := noted.get((run.run.id, command.campaign.attempt))):
-            changed = (*changed, *plausibility.of_attempt(attempt, run, command))
+            before = previous.get((attempt.run, attempt.number))
+            changed = (*changed, *plausibility.of_attempt(attempt, run, command, before))
+        changed = (*changed, *(rules.LogBeside(file=name) for name in run.records if name.startswith("log.")))
         placed = (replace(each, where=run.run.id) for each in changed)
         marked.append(replace(run, findings=(*run.findings, *placed)) if changed else run)
     return marked
@@ -132,8 +137,10 @@ def _plans(recorded: Recorded, commands: Commands, lost: Iterable[Case]) -> Iter
     for start in (each for each in recorded.campaigns if each.started_at < first and not recorded.begun.get(each.id)):
         planned = (case.id for case in start.plan.cases if case.id in measured)
         yield from (rules.RoundsMissing(planned=start.plan.repeats, here=0, where=case) for case in planned)
+    begun = by_key((each.run.rpartition("/r")[0], int(each.run.rpartition("/r")[2])) for each in recorded.attempts)
     for case, starts in asked.items():
         most = [start.plan.most_repeats or start.plan.repeats for start in starts]
+        most.append(max(begun.get(case.id, (0,))) + 1)
         if max(most) > most[0] and case.id in measured:
             yield rules.RepeatsAdded(planned=most[0], later=max(most), where=case.id)
         before = (each.elsewhere for each in starts if each.elsewhere)

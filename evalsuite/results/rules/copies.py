@@ -14,6 +14,7 @@ from evalsuite.core.model import Finding, Measurement, by_key
 from evalsuite.results.measure.statistics import chance_of_equals, likest_before
 
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
+FINE = 0.9  # of the steps have a time of their own
 FEWEST_VALUES = 8  # different ones among the equal step times: coarse figures repeat themselves
 DAY_S = 86_400.0  # after which a run is of another campaign
 MOST_BEFORE = 20  # runs of a model and scale, against which each is held
@@ -92,7 +93,8 @@ def _numbered(values: Iterable[object]) -> list[int]:
 
 def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Two runs of a short script without times may print the same; they do not begin and end at the same moment."""
-    first, findings = dict[object, str](), dict[int, Finding]()
+    first, learnt = dict[object, str](), dict[object, tuple[str, str, str]]()
+    findings = dict[int, Finding]()
     for place, run in enumerate(runs):
         attempt = (run.run.case.id, run.started_at, run.duration_s, run.campaign, run.round)
         told = () if run.origin == "imported" else attempt  # whatever case they are of
@@ -100,6 +102,12 @@ def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
             other = first.setdefault((run.log_sha256, run.origin, *told), run.run.id)
             if other != run.run.id:
                 findings[place] = rules.SameBytes(first=other)
+        losses, case = tuple(float(f"{loss:.5g}") for _, loss in run.course), run.run.case
+        if len({*losses}) > FEWEST_VALUES and run.dialect:  # two frameworks lose the same
+            own = (case.framework, run.dialect, run.run.id)
+            framework, dialect, id = learnt.setdefault((case.model, losses), own)
+            if case.framework != framework and run.dialect != dialect:
+                findings[place] = rules.SameFigures(first=id, steps=len(losses))
     return findings
 
 
@@ -132,19 +140,24 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
 def _same_times(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Step times of another run: in a row, or more of them than chance gives, in whatever order."""
     findings, asked = dict[int, Finding](), rules.SameFigures
-    earlier: dict[object, list[tuple[int, tuple[float, ...], set[float], set[float]]]] = {}
+    earlier: dict[object, list[tuple[int, tuple[float, ...], set[float], Sequence[set[float]]]]] = {}
     rows = functools.cache(_rows)
     for place, run in enumerate(runs):
         of = run.throughput.counted if run.throughput and run.origin in OWN_LOGS else None
         seconds = (*of.before_s, *of.seconds, *of.after_s) if of else ()
-        exact, values = {*seconds}, {float(f"{value:.6g}") for value in ((run.printed_each or seconds) if of else ())}
+        exact, each = {*seconds}, [value for value in ((run.printed_each or seconds) if of else ()) if value > 0]
+        values = {float(f"{value:.6g}") for value in each}
+        changes = {round(later / value, 5) for value, later in pairwise(each)}  # whatever they were multiplied by
+        kinds = (values, changes if min(len(values), len(changes)) > FINE * len(each) else set[float]())
         known = earlier.setdefault((run.run.case.model, run.run.case.scale), [])
         for other, their_seconds, theirs_exact, theirs in known[-MOST_BEFORE:]:
-            shared, row = len(values & theirs), len(exact & theirs_exact) >= FEWEST_VALUES  # which a row has at least
+            row = len(exact & theirs_exact) >= FEWEST_VALUES  # which a row has at least
             in_a_row = row and not rows(seconds).isdisjoint(rows(their_seconds))
-            if in_a_row or (shared >= asked.fewest and chance_of_equals(values, theirs) < asked.chance):
-                findings.setdefault(place, asked(first=runs[other].run.id, steps=shared))
-        known.append((place, seconds, exact, values))
+            shared = [(len(own & of), own, of) for own, of in zip(kinds, theirs, strict=True)]
+            alike = (n >= asked.fewest and chance_of_equals(own, of) < asked.chance for n, own, of in shared)
+            if in_a_row or any(alike):
+                findings.setdefault(place, asked(first=runs[other].run.id, steps=max(n for n, *_ in shared)))
+        known.append((place, seconds, exact, kinds))
     return findings
 
 

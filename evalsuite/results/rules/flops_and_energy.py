@@ -122,6 +122,7 @@ def denied(run: Measurement) -> set[str]:
     watts = min((each.watts for each in _fitting(name.value) if each.watts), default=0.0) if name else 0.0
     printed, held = (run.figure(f"peak_memory_{how}_bytes") for how in ("printed", "sampled"))
     at_rest = {"gpu_power"} if used.get("gpu_power", watts) < rule.power * watts else set[str]()
+    at_rest |= {"gpu_sm_clock"} if used.get("gpu_sm_clock", rule.clock) < rule.clock else set()
     at_rest |= {"gpu_memory"} if printed and held and held < rule.memory * printed else set()
     return at_rest | {"gpu"} if at_rest and used.get("gpu", 0.0) > 100 * rule.busy else set()
 

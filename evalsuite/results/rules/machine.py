@@ -7,8 +7,11 @@ from statistics import median
 from typing import Any
 
 from evalsuite.core import findings as rules
+from evalsuite.core import paths
 from evalsuite.core.model import Finding, Measurement, Summary, by_key
 from evalsuite.results.measure.summary import work_of_step
+
+AMOUNTS = paths.read_data("criteria/records.toml")["uneven"]
 
 
 def with_causes(runs: Sequence[Measurement]) -> list[Measurement]:
@@ -35,15 +38,22 @@ def uneven(rows: Sequence[Summary]) -> Iterator[Finding]:
             words, enough = isinstance(own[0], str), min(len(own), len(others)) > 2
             apart = {*own}.isdisjoint(others) if words else max(own) < min(others) or max(others) < min(own)
             said = [", ".join(sorted({*of})) if words else f"{median(of):.3g}" for of in (own, others)]
-            if apart and (words or (enough and abs(median(own) / median(others) - 1) > rules.UnevenMachine.limit)):
+            if apart and (words or (enough and _far(what, median(own), median(others)))):
                 yield rules.UnevenMachine(what=what, here=said[0], others=said[1], where=case)
+
+
+def _far(what: str, own: float, others: float) -> bool:
+    return abs(own - others) > AMOUNTS[what] if what in AMOUNTS else abs(own / others - 1) > rules.UnevenMachine.limit
 
 
 def _had(run: Measurement) -> Iterator[tuple[str, Any]]:
     used = {use.resource: use.mean for use in run.utilisation}
+    room = [use.capacity for use in run.utilisation if use.resource == "job_memory"]
     left = [100 - used["cpu"] + used["job_cpu"]] if {"cpu", "job_cpu"} <= used.keys() else []  # by others
     system, probe = [fact.value for fact in run.facts if fact.key == "system"], filter(None, [run.probe_s])
-    known = {"hosts": run.hosts, "system": system, "probe": probe, "left": left}
+    held = [used["memory"] - 100 * used["job_memory"] / most for most in room if most and "memory" in used]
+    known = {"hosts": run.hosts, "system": system, "probe": probe, "left": left, "memory_of_others": held}
+    known |= {name: [used[name]] for name in AMOUNTS if name in used and run.run.case.nodes == 1}
     return ((what, value) for what, values in known.items() for value in values)
 
 
