@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from evalsuite.contracts.dialect import ANY_DIGIT, PIECES, SCORE, Dialect, Line, Timers
+from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
 from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.core.messages import Message
@@ -197,9 +197,9 @@ def _signs() -> Mapping[str, tuple[tuple[bytes, ...], "re.Pattern[bytes]"]]:
 
 @cache
 def _leaving_out() -> Sequence[bytes]:
-    """Words without which no start of a log says that the run leaves something out, as layouts have them."""
+    """Words without which no start of a log says that the run leaves something out, without their digits."""
     flags = (flag for flag in paths.read_data("criteria/facts.toml")["flag"] if flag["key"] == "left_out")
-    return [word.encode().translate(ANY_DIGIT) for flag in flags for word in flag.get("pattern", ())[1:]]
+    return [word.encode().translate(None, b"0123456789") for flag in flags for word in flag.get("pattern", ())[1:]]
 
 
 @dataclass
@@ -222,8 +222,7 @@ class Incidents:
         present = [line for line in self.dialect.step if line.literal in text] if self._anchor is None else ()
         if hits := [match for line in present if (match := line.compiled.search(text)) is not None]:
             match = min(hits, key=re.Match.start)
-            first = match.start()
-            groups = match.re.groupindex
+            first, groups = match.start(), match.re.groupindex
             self.loss = match["loss"] if "loss" in groups else None
             self._read = "loss" if self.loss is not None else ""
             counter = "step" if "step" in groups else "consumed"
@@ -235,10 +234,11 @@ class Incidents:
         if piece.behind is not None and self.again is None and self._anchor:
             at = text.find(self._anchor, piece.behind)
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
+        few = b"\n".join({*piece.unlike.translate(None, b"0").split(b"\n")})  # numbers differ in length alone
         if piece.chunk.offset < FACT_BYTES and not (piece.steps_alone or self.may_leave_out):
-            self.may_leave_out = any(map(piece.unlike.lower().__contains__, _leaving_out()))
+            self.may_leave_out = any(map(few.lower().__contains__, _leaving_out()))
         others = [(name, *of) for name, of in _signs().items() if name != self._read]
-        signs = {name: of for name, words, of in others if any(map(piece.unlike.__contains__, words))}
+        signs = {name: of for name, words, of in others if any(map(few.__contains__, words))}
         if (pattern := signs.pop("nan", None)) and self.nan is None and (nan := pattern.search(text)):
             self.nan = LossNotANumber(line=_line(piece.chunk, nan.start()))
         for name, pattern in signs.items():
