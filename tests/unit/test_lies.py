@@ -303,6 +303,7 @@ HEADS = [  # what a log prints, the fact and its value, and what its user states
     ("Namespace(main_params_dtype='bf16')", "precision", "bf16", {**LLM, "precision": "amp-bf16"}),
     ("", "batch_per_device", "512", {"note": "batch 512 per GPU"}),
     ("", "precision", "fp8", {"image": "lab/pytorch:24.10-fp8"}),
+    ("", "device_model", "H800", {"machine": "node-h800-03"}),
 ]
 
 

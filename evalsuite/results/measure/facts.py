@@ -339,7 +339,7 @@ def _pattern(text: str) -> "re.Pattern[str]":
 
 
 def noted(command: RunCommand) -> bytes:
-    """What a note, a set of logs, the tag of an image or the name of a log says, as a head would: "2 nodes"."""
+    """What a note, a set of logs, an image's tag or the name of a log or machine says, as a head would: "2 nodes"."""
     stated, log = command.stated or {}, command.imported[0].path if command.imported else ""
     image, _, tag = stated.get("image", "").rpartition("/")[2].partition(":")
     named = {word for word in re.split(r"[_.-]", log.rpartition("/")[2].lower()) if word in _precisions()}
@@ -348,11 +348,13 @@ def noted(command: RunCommand) -> bytes:
     note = "\nwith ".join(filter(None, (stated.get("note"), stated.get("log_set"), *tags)))
     cards = rf"(?i)(?<![\w.])(?!(?:19|20)\d\d )(\d+) ?[x×]? ?(?:GPUs|devices|cards|{rules().words['product']})"
     hosts, devices = re.findall(r"(?i)\b(\d+) ?(?:nodes|hosts|machines|servers)\b", note), re.findall(cards, note)
-    products = [f"GPU: {name}" for name in _pattern(r"\b({product})\b").findall(note)]
+    spelt = re.sub(r"[_.-]", " ", f"{log.rpartition('/')[2]} {stated.get('machine', '')}".upper())
+    spelt = spelt if command.stated is not None else ""
+    products = [f"GPU: {name}" for name in _pattern(r"\b({product})\b").findall(f"{note}\n{spelt}")]
     note = re.sub(r"(?i)\bbatch (?=\d)", "batch size ", note)
     counts = [f"num_nodes: {n}" for n in hosts] + [f"world size: {n}" for n in devices if not hosts]
     made_for = [f"using {image} backend"] if image in rules().frameworks else []
-    return "\n".join([f"with {note}", *products, *counts, *made_for]).encode() if note or made_for else b""
+    return "\n".join([f"with {note}", *products, *counts, *made_for]).encode() if note or made_for or products else b""
 
 
 @functools.lru_cache(maxsize=1)  # of the log that is judged
