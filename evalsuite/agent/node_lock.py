@@ -1,8 +1,12 @@
-"""One measurement at a time on a node. Each run holds a lock of one file of the machine, by its watchdog and its agent,
-and adds a line to it. Where nobody holds it any more, what those lines name is ended: a training that outlived both is
-known by its environment. Agents of one run do not wait for each other. Two evaluations could each hold a node and wait
-for the other's. So the nodes of a run are locked in order of their names: one waits until those before it have written
-their environment."""
+"""One measurement at a time on a node.
+
+Each run holds a lock of one file of the machine, by its watchdog and its agent, and adds a line to it. Where nobody
+holds it any more, what those lines name is ended: a training that outlived both is known by its environment. Agents of
+one run do not wait for each other.
+
+Two evaluations could each hold a node and wait for the other's. So the nodes of a run are locked in order of their
+names: one waits until those before it have written their environment.
+"""
 
 import contextlib
 import fcntl

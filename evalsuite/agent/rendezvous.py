@@ -1,7 +1,9 @@
-"""Where the processes of a run meet: node rank, number of nodes, address and port. By EVALSUITE_*, else as the platform
-that starts the agent on every node names them, else this machine alone. Those of batch schedulers are in
-`evalsuite/schedulers`. Sources: mpirun(1) of Open MPI, "Environment Variables"; Volcano's plugins env and svc, torchrun
-(PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names."""
+"""Where the processes of a run meet: node rank, number of nodes, address and port.
+
+By EVALSUITE_*, else as the platform that starts the agent on every node names them, else this machine alone. Those of
+batch schedulers are in `evalsuite/schedulers`. Sources: mpirun(1) of Open MPI, "Environment Variables"; Volcano's
+plugins env and svc, torchrun (PET_*, set by Kubeflow's Trainer), and mpiexec of MPICH (Hydra), which gives no names.
+"""
 
 import random
 import re

@@ -1,8 +1,10 @@
-"""Two processes that watch each other, so that killing either does not leave the training behind. A launcher may kill
-the agent without notice: mpirun sends SIGKILL one second after SIGTERM (Open MPI 4, `odls_base_sigkill_timeout`), and
-the kernel when memory runs out. So the agent works in a child, and the process that the launcher knows is a watchdog
-that passes signals down and the exit status up. If either is killed, the other ends the tree. If asked to, the watchdog
-also ends the run when the launcher has died."""
+"""Two processes that watch each other, so that killing either does not leave the training behind.
+
+A launcher may kill the agent without notice: mpirun sends SIGKILL one second after SIGTERM (Open MPI 4,
+`odls_base_sigkill_timeout`), and the kernel when memory runs out. So the agent works in a child, and the process that
+the launcher knows is a watchdog that passes signals down and the exit status up. If either is killed, the other ends
+the tree. If asked to, the watchdog also ends the run when the launcher has died.
+"""
 
 import contextlib
 import os

@@ -264,10 +264,13 @@ MIDWAY_TIMES = 30  # times the longest silence before: an evaluation, a checkpoi
 
 
 def make_enough(run: Run, recipe: Recipe, folder: RunFolder, launcher: runner.Launcher) -> Callable[[], Enough | None]:
-    """Says why the run can be ended, if it can. "no_limit": its measured steps are done and the script has no limit;
-    "window": they are done and the launcher stops after them; "hung": they are done and nothing was printed for
-    SILENT_S, as of process groups that hang when taken down; "silent": it was silent for far longer than ever before.
-    Before its first step a script may compile or index data."""
+    """Says why the run can be ended, if it can.
+
+    "no_limit": its measured steps are done and the script has no limit; "window": they are done and the launcher stops
+    after them; "hung": they are done and nothing was printed for SILENT_S, as of process groups that hang when taken
+    down; "silent": it was silent for far longer than ever before. Before its first step a script may compile or index
+    data.
+    """
     from evalsuite.logs import catalogue, reading
 
     endless = recipe.step_bound == "none"

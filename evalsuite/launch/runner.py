@@ -67,10 +67,12 @@ def launch(
     enough: Asks = lambda: None,
     place: CampaignPlace | None = None,
 ) -> Outcome:
-    """Runs *run* in its claimed *folder*, writes its outcome and returns it. *enough* says every few seconds whether
-    and why the run can be ended; it then counts as completed. *tick* is given the seconds since the start. Whatever
-    ends this function early (such as Ctrl-C) ends the process tree first and leaves no outcome. *place*: in its
-    campaign."""
+    """Runs *run* in its claimed *folder*, writes its outcome and returns it.
+
+    *enough* says every few seconds whether and why the run can be ended; it then counts as completed. *tick* is given
+    the seconds since the start. Whatever ends this function early (such as Ctrl-C) ends the process tree first and
+    leaves no outcome. *place*: in its campaign.
+    """
     launcher = replace(launcher, engine=launcher.engine.serving(recipe))
     python = launcher.pythons[run.case.framework, recipe.name]
     line = command_line(

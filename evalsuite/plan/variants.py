@@ -1,7 +1,9 @@
-"""Variants of recipes, and participants. What changes how a script is run (variables of the environment, more
-arguments) is an axis of the case, `variant=NAME`, to compare it with the plain script. What changes the software (a
-version, an image) is a participant: a framework of its own in cases, rankings and figures, so that one framework can
-come twice: NGC's build and the plain one."""
+"""Variants of recipes, and participants.
+
+What changes how a script is run (variables of the environment, more arguments) is an axis of the case, `variant=NAME`,
+to compare it with the plain script. What changes the software (a version, an image) is a participant: a framework of
+its own in cases, rankings and figures, so that one framework can come twice: NGC's build and the plain one.
+"""
 
 import itertools
 import re

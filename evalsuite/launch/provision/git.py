@@ -1,7 +1,9 @@
-"""Runs git, and nothing else that a repository could have it start; whether a checkout is what its commit says. Its own
-index and settings can be made to hide files (`update-index --assume-unchanged`) or to start programs. So git is given a
-fresh repository without settings, with the checkout's objects and files. It hashes every file again, and we the commit
-and its trees, which git believes."""
+"""Runs git, and nothing else that a repository could have it start; whether a checkout is what its commit says.
+
+Its own index and settings can be made to hide files (`update-index --assume-unchanged`) or to start programs. So git is
+given a fresh repository without settings, with the checkout's objects and files. It hashes every file again, and we the
+commit and its trees, which git believes.
+"""
 
 import contextlib
 import hashlib
