@@ -222,10 +222,12 @@ def test_explain_says_what_a_finding_costs_its_limits_and_what_to_do(capsys):
     said = capsys.readouterr().out
     assert "D10: 窗口内速度不均" in said and "D10: uneven speed over the window" in said
     assert "1.3: of 288 recorded runs" in said and "What to do     Synchronise before a step is printed" in said
-    asked = ["○"], ["not", "decided"], ["未能判定"], ["clocks and printed figures differ"], ["busy_machine", "§"]
-    assert [cli.main(["explain", *each]) for each in asked] == [Exit.DONE] * 5
+    asked = "○; not decided; 未能判定; clocks and printed figures differ; fastest of 2; the environment; not watched"
+    asked += "; script tf-cnn-resnet50, fastest of 3; busy_machine/§"
+    assert {cli.main(["explain", *each.split("/")]) for each in asked.split("; ")} == {Exit.DONE}
     out = capsys.readouterr().out
-    assert all(said in out for said in ["question 6", "not decided: Too few", "clock_disagrees:", "§"])
+    assert all(said in out for said in ["question 6", "not decided: Too few", "clock_disagrees:", "§", "costs nothing"])
+    assert out.count("Of several scripts") == 2 and "TF32" not in out
 
 
 def test_explain_without_a_code_lists_them_all_by_question(capsys):

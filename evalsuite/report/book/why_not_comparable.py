@@ -8,7 +8,7 @@ from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.fairness import CLOCKS, FACT, GROUNDS, Obstacle
 
 BY_NAME = (CLOCKS, GROUNDS, "failed_runs")
-LONG = ("environment", "framework_version", "origin")  # values
+LONG = ("framework_version", "origin")  # values
 OPTION = "options."  # what the condition of a script's own option begins with
 
 
