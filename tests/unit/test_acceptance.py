@@ -187,7 +187,7 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         assert "55.0% lost within a node, slower than 1×1; loss not printed" in dict(told)["TensorFlow"]
         assert "A test at the 5% level takes 5 runs each, of 20 + 100 steps" in shown.beside.plain("en")
     if name == "recorded":
-        counts = re.search(r"loss falls in (\d+) of (\d+) cases, .*? in (\d+), .*? in (\d+), .*? in (\d+)", chips)
+        counts = re.search(r"20–300 .*loss falls in (\d+) of (\d+) .*? in (\d+), .*? in (\d+), .*? in (\d+)", chips)
         assert sum(map(int, counts.groups())) == 2 * int(counts[2])  # they add up
         assert "runs too short, conditions unstated in 2." in shown.finding.plain("en")
         assert any(who == "ChainerMN" and "guessing: ln 10 = 2.303" in notes for who, notes in told)

@@ -581,11 +581,11 @@ def _chips(
     """On how much all of it rests: each is red where it is less than it should be."""
     if not (rows := book.valid):
         return
-    counts, made = [row.n for row in rows], [run.throughput for row in rows for run in row.measurements if run.counts]
-    steps = [rate.window.steps for rate in made if rate and rate.window]
+    made = [(of.run.case.protocol, of.throughput) for row in rows for of in row.measurements if of.counts]
+    steps = [min(rate.window.steps, of.measured_steps) for of, rate in made if rate and rate.window]
     cited = [row for row in rows if row.grounds in OTHERS]
     if len(cited) < len(rows):
-        enough = min(counts) >= FULL_REPEATS
+        enough = min(counts := [row.n for row in rows]) >= FULL_REPEATS
         yield Chip(text=words("answers.runs", n=numbers.least_and_most(counts, numbers.plain)), good=enough)
         full = Protocol().measured_steps <= min(steps, default=0)
         if steps:
