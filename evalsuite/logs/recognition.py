@@ -1,6 +1,7 @@
 """Which dialect a log is in: by the shapes of its lines, before any pattern is tried."""
 
 import functools
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from evalsuite.logs.text.records import count
 
 SNIFF_BYTES = 3 << 14  # in which a dialect that says more is looked for
 LOOK_BACK_BYTES = 1 << 12
+MOST_TURNS = 10  # of dialects whose lines are in one log
 _LINE_BYTES = 4096
 
 
@@ -33,8 +35,7 @@ def recognise(paths: Sequence[Path], name: str | None, dialects: Mapping[str, Di
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
-            names = " and ".join(dialect.name for dialect in fitting)
-            raise Unreadable(Message("logs.parse_equally", names=names))
+            raise Unreadable(Message("logs.parse_equally", names=" and ".join(each.name for each in fitting)))
     raise _explain_silence(paths, dialects.values())
 
 
@@ -55,28 +56,32 @@ def find_dialects(path: Path, dialects: Iterable[Dialect]) -> list[Dialect]:
             examples = dict(zip(plain.translate(None, NO_DIGITS).split(b"\n"), plain.split(b"\n"), strict=True))
             shapes, example = b"\n".join(examples), b"\n".join(line[:_LINE_BYTES] for line in examples.values()) + b"\n"
             likely = {dialect for shape, those in _by_shape(known).items() if shape in shapes for dialect in those}
-            fitting = [
-                dialect
-                for dialect in likely
-                if any(
-                    line.fields is None or line.read(match) is not None
-                    for line in dialect.telling
-                    for where in (text if b"\n" in line.sample else example,)  # else one line of each shape is enough
-                    if line.literal in where
-                    for match in line.compiled.finditer(where)
-                )
-            ]
-            names = {dialect.name for dialect in fitting}
-            fitting = sorted((each for each in fitting if names.isdisjoint(each.yields_to)), key=known.index)
-            if len(fitting) > 1:
+            # one line of each shape is enough, unless a report takes several
+            tried = ((of, line, text if b"\n" in line.sample else example) for of in likely for line in of.telling)
+            fits = {
+                each
+                for each, line, where in tried
+                if line.literal in where
+                and any(line.fields is None or line.read(match) is not None for match in line.compiled.finditer(where))
+            }
+            names = {dialect.name for dialect in fits}
+            fitting = sorted((each for each in fits if names.isdisjoint(each.yields_to)), key=known.index)
+            if len(fitting) > 1 and _turns(text, fitting) < MOST_TURNS:
                 counts = [lines_found(text, dialect) for dialect in fitting]
                 fitting = [dialect for dialect, count in zip(fitting, counts, strict=True) if count == max(counts)]
         if fitting and (len(text) >= SNIFF_BYTES or not any(dialect.yields_to for dialect in fitting)):
             break
     names = {name for dialect in fitting for name in dialect.yields_to}
     later = [dialect for dialect in known if dialect.name in names and lines_found(text[:SNIFF_BYTES], dialect)]
-    names = {dialect.name for dialect in later}
-    return [dialect for dialect in later if names.isdisjoint(dialect.yields_to)] or fitting
+    return [each for each in later if {other.name for other in later}.isdisjoint(each.yields_to)] or fitting
+
+
+def _turns(text: bytes, dialects: Iterable[Dialect]) -> int:
+    """How often step lines of one dialect give way to those of another: two trainings write into one file."""
+    pairs = ((each, line) for each in dialects for line in each.step if line.telling and line.literal in text)
+    found = ((text.rfind(b"\n", 0, hit.end()), each) for each, line in pairs for hit in line.compiled.finditer(text))
+    alone = [by[0] for _, by in sorted(by_key(found).items()) if len({*by}) == 1]
+    return sum(before is not after for before, after in itertools.pairwise(alone))
 
 
 def _explain_silence(paths: Sequence[Path], dialects: Iterable[Dialect]) -> Unreadable:

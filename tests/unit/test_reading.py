@@ -158,13 +158,18 @@ def toy(pattern, sample, **changes):
     return dialect.Dialect(step=(line,), **{**known, "averaging": "step", **changes})
 
 
-def test_two_dialects_that_fit_equally_are_an_error_that_names_both(log):
+def test_two_dialects_of_one_log_are_an_error_that_names_both(log):
     both = {name: toy(rb"toy (?P<rate>\d+)", b"toy 1", name=name) for name in ("one", "other")}
 
+    apart = {name: toy(b"%b (?P<rate>\\d+)" % name.encode(), b"%b 1" % name.encode(), name=name) for name in both}
+    turns = [f"{name} {n}" for n in range(12) for name in ("one", "one", "other")]
+
     reading = read_file(log(["toy 1", "toy 2"]).path, dialects=both)
+    several = read_file(log(turns).path, dialects=apart)
 
     assert reading.status == "unrecognised"
-    assert reading.reason == "one and other fit this log equally well; say which with --set dialect=NAME"
+    assert reading.reason == "step lines of one and other are in this log; say which with --set dialect=NAME"
+    assert several.reason == reading.reason
 
 
 def test_a_log_that_does_not_say_whose_rate_it_prints_makes_no_number(log):

@@ -25,9 +25,7 @@ def _epoch(match: "re.Match[bytes]") -> Fields | None:
         return None
     earliest, latest = shown
     per_second, per_batch = _PER_SECOND.search(timing), _PER_BATCH.search(timing)
-    told = (
-        int(batches) / float(per_second[1]) if per_second else int(batches) * float(per_batch[1]) if per_batch else 0.0
-    )
+    told = int(batches) / float(per_second[1]) if per_second else int(batches) * float(per_batch[1]) if per_batch else 0
     return {
         "epoch": row[1],
         "interval": float(batches),

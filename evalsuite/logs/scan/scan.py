@@ -127,12 +127,8 @@ class Failure:
         """The line as printed, less what looks like a secret."""
         from evalsuite.core.redaction import redact  # its patterns cost as much as to read a log, and few logs end so
 
-        return Message(
-            "logs.failure_line",
-            kind=Message(f"logs.failure_{self.kind.replace(' ', '_')}"),
-            line=self.line,
-            text=redact(self.text),
-        )
+        kind = Message(f"logs.failure_{self.kind.replace(' ', '_')}")
+        return Message("logs.failure_line", kind=kind, line=self.line, text=redact(self.text))
 
 
 def find_failure(chunks: Iterable[Chunk], dialect: Dialect | None = None) -> Failure | None:

@@ -91,11 +91,9 @@ def throughput(
         findings += _behind(after, chosen, value, method)
     clock = _confirmed_with_pauses(chosen, value, findings) if noted and not arrived else by_arrival
     batch = implied[0] if method == RATES and implied and implied[1] and stamped and not stamped.quotients else None
-    result = _throughput(chosen, steps, timing, value, dialect.unit, stamped, findings)
-    result = replace(
-        result, printed_items_per_s=by_time or rate, clock_items_per_s=clock, implied_batch=batch, tick=rough
-    )
-    return result, chosen.complete
+    made = _throughput(chosen, steps, timing, value, dialect.unit, stamped, findings)
+    made = replace(made, printed_items_per_s=by_time or rate, clock_items_per_s=clock, implied_batch=batch, tick=rough)
+    return made, chosen.complete
 
 
 # the clocks

@@ -161,10 +161,8 @@ def unfolded(text: bytes) -> bytes | None:
     limit = min((width for width in WIDTHS if width >= max(widths)), default=None)
     if limit is None:
         return None
-    cut = [
-        width == limit or (line.endswith(b" ") and width > limit - LONGEST_WORD)
-        for line, width in zip(lines, widths, strict=True)
-    ]
+    pairs = zip(lines, widths, strict=True)
+    cut = [width == limit or (line.endswith(b" ") and width > limit - LONGEST_WORD) for line, width in pairs]
     if sum(cut) < FEWEST:
         return None
     return b"".join(line if folded else line + b"\n" for line, folded in zip(lines, cut, strict=True))
