@@ -143,6 +143,7 @@ def test_this_program_takes_every_command_that_an_example_prints(example):
         left = [each.plain("en") for each in facts["left"]]  # the newer script, and why the older cannot be run
         older = [each for each in left if "gpt2: in its place libai-gpt2" in each and "OneFlow 0.5" in each]
         assert (name == "dlperf-v1") is (not older) is (not left)
+        assert (name == "dlperf-v1") is bool(facts["images"] and "oneflow:0.3.5" in facts["images"].plain("en"))
     asked = [each for line in lines for each in started(line) if hasattr(each, "frameworks")]
     for each in asked:
         spec = axis_values.spec_from(each)

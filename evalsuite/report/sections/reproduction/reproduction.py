@@ -36,7 +36,7 @@ def _facts(book: Book, words: Words) -> Mapping[str, object]:
         "software": software if any(row["version"] or row["source"] or row["packages"] for row in software) else (),
         "again": book.again,
         "made_by": sorted({of["made_by"] for each in series for of in each["cases"]} - {""}),
-        **(_scripts(book, words) if book.again and book.published else {"scripts": {}, "left": ()}),
+        **(_scripts(book, words) if book.again and book.published else {"scripts": {}, "left": (), "images": ()}),
         "short_hashes": book.huge or len(book.measurements) > MOST_RUNS,
     }
 
@@ -48,7 +48,12 @@ def _scripts(book: Book, words: Words) -> Mapping[str, object]:
     page = {(case.framework, case.recipe): case.model for case in book.planned}
     counts = {"n": len(run & page.keys()), "all": len(page), "more": len(run - page.keys())}
     left = [_left(*script, page[script], run, words) for script in sorted(page.keys() - run)]
-    return {"scripts": {key: numbers.count(n) for key, n in counts.items()}, "left": left}
+    own = sorted({image for each in of if "/" not in (image := each.get("image", "/"))})
+    return {
+        "scripts": {key: numbers.count(n) for key, n in counts.items()},
+        "left": left,
+        "images": own and words.listed(map(names.visible, own)),
+    }
 
 
 def _left(framework: str, recipe: str, model: str, run: Container[tuple[str, str]], words: Words) -> Rendered:
