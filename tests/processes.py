@@ -1,5 +1,6 @@
 """Processes of this machine that a test waits for, or that must be gone."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -27,18 +28,16 @@ def soon(happened: Callable[[], object], seconds: float = 60) -> bool:
 
 def lives(pid: int) -> bool:
     """Whether *pid* is a process that still runs (a zombie has ended)."""
-    try:
+    with contextlib.suppress(psutil.NoSuchProcess):
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    return False
 
 
 def program(pid: int) -> str | None:
     """The name of what *pid* runs; None if it has ended."""
-    try:
+    with contextlib.suppress(psutil.NoSuchProcess):
         return psutil.Process(pid).name()
-    except psutil.NoSuchProcess:
-        return None
+    return None
 
 
 def family(pid: int) -> list[int]:
@@ -52,10 +51,9 @@ def running(words: str) -> list[str]:
 
 
 def line(file: Path) -> str:
-    try:
+    with contextlib.suppress(OSError):
         return file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
+    return ""
 
 
 COMPILER = shutil.which("cc") or shutil.which("gcc")

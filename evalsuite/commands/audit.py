@@ -11,7 +11,7 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.audit import own_files, raw_files
-from evalsuite.commands import report
+from evalsuite.commands import checks, report
 from evalsuite.commands.options import add_arguments, search_paths
 from evalsuite.commands.printing import i18n
 from evalsuite.commands.printing.i18n import say
@@ -49,8 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise EvalsuiteError.of("commands.option_needs", option=f"--{given}", others="REPORT")
         stored = history.read_reports(arguments.report)
         return _print_outcome([(each.broken, int(Exit.CRITERION_FAILED)) for each in stored if each.broken], arguments)
-    if arguments.archive and arguments.archive.resolve().is_relative_to(arguments.report.resolve()):
-        raise EvalsuiteError.of("site.site_inside", site=arguments.archive, folder=arguments.report)
+    checks.check_place(arguments.archive, arguments.report, *arguments.runs)
     report.check_files(arguments)
     report.check_words(argparse.Namespace(**{**vars(arguments), "lang": "en", "forms": "html"}))
     facts, mistakes = checked(arguments)

@@ -57,9 +57,9 @@ def tell(checks: Sequence[Check], arguments: argparse.Namespace) -> None:
         files.write_named(arguments.junit, fill("junit.xml.j2", checks=checks, n=n))
 
 
-def check_place(file: Path | None, report: Path) -> None:
-    if file and file.resolve().is_relative_to(report.resolve()):
-        raise EvalsuiteError.of("audit.inside", path=file, report=report)
+def check_place(file: Path | None, *others: Path) -> None:
+    if inside := [each for each in others if file and file.resolve().is_relative_to(each.resolve())]:
+        raise EvalsuiteError.of("audit.inside", path=file, other=inside[0])
 
 
 def certify(file: Path, book: Book, asked: Path, summary: Path) -> None:

@@ -36,8 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.across_environments:
             raise EvalsuiteError.of("commands.option_needs", option="--across-environments", others="REPORT REPORT")
         return _of_numbers(before, after, arguments)
-    for report in (arguments.before, arguments.after):
-        checks.check_place(arguments.junit, report)
+    checks.check_place(arguments.junit, arguments.before, arguments.after)
     before, after = (finished.read(path, vouched=True) for path in (arguments.before, arguments.after))
     moved = changes.between(before.summaries, after.summaries, across_environments=arguments.across_environments)
     if arguments.json:

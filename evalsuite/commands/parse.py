@@ -245,10 +245,9 @@ def _each(paths: Sequence[Path], read: Read) -> list[Row]:
 
 
 def _size(path: Path) -> int:
-    try:
+    with contextlib.suppress(OSError, ValueError):
         return sum(file.lstat().st_size for file in (path.iterdir() if path.is_dir() else [path.resolve()]))
-    except (OSError, ValueError):
-        return 0
+    return 0
 
 
 def _files(names: Sequence[str]) -> tuple[list[Path], Mapping[Path, "History"]]:

@@ -86,9 +86,10 @@ def check(arguments: argparse.Namespace, cases: Sequence[Case] | None = None) ->
     others = () if (out / manifest.NAME).exists() or not out.is_dir() else out.iterdir()
     if foreign := of_runs or min((path.name for path in others if not _OWN.match(path.name)), default=""):
         raise EvalsuiteError.of("commands.out_holds", path=arguments.out, name=foreign)
-    checks.check_place(arguments.certificate, arguments.out)
     files.try_place(arguments.out, folder=True)
-    for file in filter(None, (arguments.junit, arguments.certificate)):
+    outputs = [*filter(None, (arguments.out, arguments.junit, arguments.certificate))]
+    for place, file in enumerate(outputs[1:], 1):
+        checks.check_place(file, *outputs[:place])
         files.try_place(file)
         if (file.parent / "outcome.json").exists():
             raise EvalsuiteError.of("commands.out_holds", path=file, name="outcome.json")

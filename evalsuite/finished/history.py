@@ -151,7 +151,8 @@ def content_id(folder: Path) -> str:
 
 def read_reports(site: Path) -> list[StoredReport]:
     """The newest data first; those without dates stand behind the others, and what cannot be read or is gone last."""
-    folders = sorted(path for path in (site / REPORTS).iterdir() if path.is_dir() and path.name[0] != ".")
+    inside = (site / REPORTS).iterdir() if (site / REPORTS).is_dir() else ()
+    folders = sorted(path for path in inside if path.is_dir() and path.name[0] != ".")
     listed = LISTED.findall(read_text(site / MARKER)) if is_file(site / MARKER) else ()
     gone = sorted({*listed} - {folder.name for folder in folders})
 

@@ -184,10 +184,9 @@ def _whole(found: list[History], torn: bool) -> list[History]:
 
 def is_log(file: Path) -> bool:
     """Whether a script prints it, or it is no text."""
-    try:
+    with contextlib.suppress(Unreadable):
         return bool(find_dialects(file, catalogue.known().values()))
-    except Unreadable:
-        return True
+    return True
 
 
 @contextlib.contextmanager

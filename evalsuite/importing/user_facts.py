@@ -40,6 +40,7 @@ LONGEST_VALUE = 80  # of an option in a folder's name; a longer one is hashed
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _POSITIVE = ("nodes", "gpus", "devices", "batch", "steps_per_report")
 _COUNTED = ("repeat", "rank")  # from 0
+_WHOLE, MOST_WORDS = (*_POSITIVE, *_COUNTED), 6  # placeholders of digits; others of one name of a path
 _NAMES = ("framework", "model", "recipe")  # what tells a run from others
 _PRECISIONS: Mapping[str, Precision] = {word: axis for axis, words in _KNOWN["precisions"].items() for word in words}
 _ON, _OFF = ("on", "true", "yes", "xla"), ("off", "false", "no")  # 1 is no choice of --xla either
@@ -53,11 +54,14 @@ Facts = dict[str, str]
 def pattern(text: str) -> "re.Pattern[str]":
     """`{framework}/{nodes}n{gpus}g/b{batch}_{precision}_{repeat}.log` as a regular expression over paths. A placeholder
     takes no `/`; those of numbers take digits. A name outside `FIELDS` becomes an option of the case. Raises
-    EvalsuiteError if a placeholder is repeated."""
+    EvalsuiteError if a placeholder is repeated, or if too many ways to divide a name had to be tried."""
     names = _PLACEHOLDER.findall(text)
+    words = _PLACEHOLDER.sub(lambda met: "0" if met[1] in _WHOLE else "\0", text)
+    crowded = "\0\0" in words or any(name.count("\0") > MOST_WORDS for name in words.split("/"))
     twice = sorted({name for name in names if names.count(name) > 1 and name not in UNNAMED})
-    if not all(map(str.isidentifier, names)) or not names or twice:
-        error = Message("importing.got_twice", name=twice[0]) if twice else Message("importing.no_placeholder")
+    if not all(map(str.isidentifier, names)) or not names or twice or crowded:
+        wrong = Message("importing.crowded", most=MOST_WORDS) if crowded else Message("importing.no_placeholder")
+        error = Message("importing.got_twice", name=twice[0]) if twice else wrong
         known = (f"{{{name}}}" for name in FIELDS)
         raise EvalsuiteError.of("importing.pattern_placeholders", text=text, error=error, names=known)
     parts = _PLACEHOLDER.split(text)
@@ -67,7 +71,7 @@ def pattern(text: str) -> "re.Pattern[str]":
 def _group(name: str) -> str:
     if name in UNNAMED:
         return "[^/]*"
-    text = "[0-9]+" if name in (*_POSITIVE, *_COUNTED) else "[^/]+?"
+    text = "[0-9]+" if name in _WHOLE else "[^/]+?"
     return f"(?P<{name}>{text})"
 
 

@@ -32,20 +32,18 @@ def ask_program(
     line: Sequence[str], timeout_s: float, variables: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str] | None":
     """What *line* prints; None if there is no such program, or it does not end."""
-    try:
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         return _run(line, timeout_s, variables, capture_output=True)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    return None
 
 
 def run_joined(
     line: Sequence[str | Path], folder: Path, timeout_s: float, variables: Mapping[str, str] | None = None
 ) -> "subprocess.CompletedProcess[str] | None":
     """Output and errors of *line* as one text; None if it does not end. Raises OSError."""
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         return _run(line, timeout_s, variables, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    except subprocess.TimeoutExpired:
-        return None
+    return None
 
 
 def _run(

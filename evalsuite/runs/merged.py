@@ -124,10 +124,9 @@ def _repeats(store: Store) -> dict[str, list[int]]:
 
 
 def _run(folder: RunFolder) -> Run | None:
-    try:
+    with contextlib.suppress(EvalsuiteError):
         return folder.run()
-    except EvalsuiteError:
-        return None
+    return None
 
 
 def _parts(attempt: Attempt) -> tuple[str, int]:

@@ -212,10 +212,9 @@ class RunFolder:
         return [(match[1], self.path / match[0]) for match in matches if match]
 
     def _names(self) -> list[str]:
-        try:
+        with contextlib.suppress(OSError):
             return os.listdir(self.path)
-        except OSError:
-            return []
+        return []
 
     def logs(self) -> list[Log]:
         """By host and rank; a link, a pipe or a device is none, nor is a packed one beside itself."""
@@ -297,10 +296,9 @@ class Store:
 
     def ended(self) -> Callable[[Run], bool]:
         """A function that says whether a run is finished. One listing answers for cases without a folder."""
-        try:
+        present: frozenset[str] = frozenset()
+        with contextlib.suppress(OSError):
             present = frozenset(os.listdir(self.root))
-        except OSError:
-            present = frozenset()
         return lambda run: folder_name(run.case) in present and self.folder(run).finished
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
@@ -416,10 +414,9 @@ def _find_packed(file: Path) -> Path:
 def _hash(file: Path) -> str | None:
     """Of a log that a user packed: of what it says."""
     there = _find_packed(file)
-    try:
+    with contextlib.suppress(*NOT_UNPACKED):
         return sha256(there, follow=False, unpacked=there != file)
-    except NOT_UNPACKED:
-        return None
+    return None
 
 
 def _unwritable(path: Path, error: OSError) -> EvalsuiteError:

@@ -79,9 +79,7 @@ def _check_ours(site: Path, new: bool) -> None:
     """The marker is looked for last: another publisher may be writing it and, after it, the pages."""
     if new and not site.exists():
         return
-    foreign = (
-        not new or not site.is_dir() or any(path.name[0] != "." and path.name != REPORTS for path in site.iterdir())
-    )
+    foreign = not new or not site.is_dir() or any(path.name != REPORTS for path in site.glob("[!.]*"))
     if foreign and not (site / MARKER).is_file():
         raise EvalsuiteError.of("site.no_site", site=site, marker=MARKER)
 

@@ -108,6 +108,8 @@ def test_what_was_published_and_is_edited_gone_or_older_is_said(monday, tuesday,
         assert cli.main(words) == code
         assert re.search("no longer as they were published(?s:.*)and is gone", capsys.readouterr().out)
     assert index(site).count("this report is not in the history") == 2
+    shutil.rmtree(site / "reports")
+    assert cli.main(audit) == 5 and capsys.readouterr().out.count("and is gone") == 2
 
 
 def test_nothing_is_written_into_something_else_or_of_what_is_no_report_holds_a_link_or_the_site(monday, tmp_path):

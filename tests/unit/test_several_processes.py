@@ -92,7 +92,6 @@ def test_the_others_end_when_the_first_process_is_killed(tmp_path):
 
 def runs(process: str) -> bool:
     """Whether *process* is there, and no mere entry that nobody has asked for yet."""
-    try:
+    with contextlib.suppress(OSError):
         return Path(f"/proc/{process}/cmdline").read_bytes() != b""
-    except OSError:
-        return False
+    return False

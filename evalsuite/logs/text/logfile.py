@@ -250,7 +250,6 @@ _Mark = tuple[bool, bytes, str, int, bytes]
 
 
 def _marks(match: "re.Match[bytes]") -> list[_Mark]:
-    kind = next((kind for kind in _LAUNCHERS if match[kind] is not None), "")
-    if kind:
+    if kind := next((kind for kind in _LAUNCHERS if match[kind] is not None), ""):
         return [(False, match["source"], kind, int(match[f"{kind}_rank"]), match[kind].strip(b" "))]
     return [(True, match["source"], "", 0, b"")] if match["source"] or match["relay"] else []

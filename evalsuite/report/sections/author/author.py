@@ -61,8 +61,7 @@ def attached(evaluation: Evaluation, written: Authored) -> Evaluation:
     Raises EvalsuiteError for a number or a case that this evaluation does not have."""
     book = Book(evaluation=evaluation)
     for note in written.notes:
-        unknown = [name for name in note.cases if name not in book.planned_of]
-        if unknown:
+        if unknown := [name for name in note.cases if name not in book.planned_of]:
             raise EvalsuiteError.of("report.author_no_case", where=note.source, name=unknown[0])
         if note.model is not None:
             models = {case.model: case for case in book.planned}

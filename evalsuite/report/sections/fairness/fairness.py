@@ -112,8 +112,7 @@ def _computed(pairs: Sequence[CasePair], words: Words) -> Text | None:
     if not pairs:
         return None
     proven = [pair for pair in pairs if pair.shown == "proven"]
-    days = sorted({pair.day for pair in proven if pair.day})
-    if days:
+    if days := sorted({pair.day for pair in proven if pair.day}):
         of = {"proven": numbers.count(len(proven)), "n": numbers.count(len(pairs)), "day": days[-1]}
         said = words("fairness.computed", **of)
     else:
