@@ -34,13 +34,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _chosen(names: Sequence[str], words: Words) -> Iterator[str]:
     """Codes, and what other words and signs mean: with blanks and without quotation marks they are one."""
     titles = {table[f"rules.{code}.title"]: code for code in findings.codes() for table in read().tables.values()}
-    apart = all(findings.called(name) or name in titles or glossary.meant(name, words) for name in names)
-    for name in names if apart else [" ".join(names)]:
+    unknown = [name for name in names if not (findings.called(name) or name in titles or glossary.meant(name, words))]
+    for name in [" ".join(names)] if unknown else names:
         if codes := findings.called(titles.get(name, name)):
             yield from codes
         elif term := glossary.meant(name, words):
             yield f"{term[i18n.language()]}: {term[f'definition_{i18n.language()}']}"
         else:
+            name = unknown[0] if len(unknown) < len(names) else name
             near = did_you_mean(name, (*findings.codes(), *findings.RULES), cutoff=0.5)
             raise EvalsuiteError.of("commands.rule", name=name, near=near)
 

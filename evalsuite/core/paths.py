@@ -40,8 +40,7 @@ def read_rows(file: Path) -> list[dict[str, str]]:
 
 def cache() -> Path:
     """Environments, checkouts, fonts, figures: all can be made again."""
-    named = os.environ.get("EVALSUITE_CACHE")
-    if named:
+    if named := os.environ.get("EVALSUITE_CACHE"):
         return Path(named).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evalsuite"
 

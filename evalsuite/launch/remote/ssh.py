@@ -84,8 +84,7 @@ def _connect(hosts: Sequence[Host], command: Sequence[str], say: Callable[[str],
 
 def _pass_on(output: IO[bytes], name: str, last: list[str], say: Callable[[str], None]) -> None:
     for line in output:
-        text = line.decode(errors="replace").rstrip()
-        if text:
+        if text := line.decode(errors="replace").rstrip():
             last[:] = [text]
             say(f"{name}: {text}")
 
