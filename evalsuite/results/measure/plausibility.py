@@ -22,7 +22,7 @@ from evalsuite.runs.samples import Header, Samples
 from evalsuite.runs.store import RunFolder
 
 RULE, PAIRS = findings.RecordsDisagree, paths.read_data("criteria/records.toml")["pairs"]
-MOST = ("tree.cpu_s", "tree.memory_bytes", "tree.processes", "memory_used_bytes")  # of the samples: the largest value
+MOST = ("tree.cpu_s", "tree.memory_bytes", "memory_used_bytes")  # of the samples: the largest value
 UNOPENED = "Unable to open device"  # so there is one
 ZONES_S, MOST_ZONE_S, YEARLESS_S = 900, 14 * 3600, 180 * 86_400  # between zones; from UTC; of another year
 
@@ -145,7 +145,7 @@ def of_hosts(
     each = {
         "outcome": vars(outcome) | {"span": span if local else None} | apart,
         "command": vars(command)
-        | {"local": local, "model": command.recipe.model, "name": command.recipe.name}
+        | {"model": command.recipe.model, "name": command.recipe.name}
         | {"workload": (command.workload_sha256 or {}).get(as_given.script(command))}
         | {"round": command.campaign and command.campaign.round, "data": (command.recipe.facts or {}).get("data")},
         "case": vars(case)
@@ -176,8 +176,7 @@ def of_hosts(
 def _launched(argv: Sequence[str]) -> dict[str, Any]:
     words = argv[argv.index("sample") :] if "sample" in argv else ()
     own = words[: words.index("--")] if "--" in words else ()
-    here = bool(re.search(r"(?:^|/)(?:<?python[^/]*|env)$", "".join(argv[:1]))) and "on-hosts" not in argv
-    return {**dict(itertools.pairwise(own)), "command": words[len(own) + 1 :], "local": here} if own else {}
+    return {**dict(itertools.pairwise(own)), "command": words[len(own) + 1 :]} if own else {}
 
 
 def _differing(**said: Mapping[str, Any]) -> Iterator[Finding]:
