@@ -141,7 +141,9 @@ def _needed(arguments: argparse.Namespace) -> list[str]:
 def _fetch(repositories: Sequence[Repository], arguments: argparse.Namespace) -> int:
     fetch = functools.partial(checkouts.get, mirror=arguments.mirror, incomplete=arguments.incomplete, progress=note)
     failed = _print_each({each.name: each for each in repositories}, fetch)
-    return Exit.USAGE if failed == len(repositories) else Exit.SOME_FAILED if failed else Exit.DONE
+    if failed == len(repositories):
+        return Exit.USAGE
+    return Exit.SOME_FAILED if failed else Exit.DONE
 
 
 def _words(state: State) -> str:

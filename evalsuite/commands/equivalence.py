@@ -55,9 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         for proof in proofs:
             _print(proof)
     every = [pair for proof in proofs for pair in proof.pairs]
-    proven = Exit.SOME_FAILED if any(proof.absent for proof in proofs) else Exit.DONE
-    differ = any(pair.verdict == "differs" for pair in every)
-    return Exit.NOTHING_MEASURED if not every else Exit.CRITERION_FAILED if differ else proven
+    if any(pair.verdict == "differs" for pair in every):
+        return Exit.CRITERION_FAILED
+    return Exit.of(len(every), len(every) + sum(len(proof.absent) for proof in proofs))
 
 
 def _prove(model: str, workloads: Mapping[str, Recipe]) -> ProvenModel:

@@ -191,4 +191,4 @@ def _exit(results: Sequence[Imported]) -> int:
     if not runs:  # what was refused can be mended
         return Exit.USAGE if any(result.status == "skipped" for result in results) else Exit.NOTHING_MEASURED
     read = [run for run in runs if run.status != "unrecognised"]
-    return (Exit.DONE if len(read) == len(results) else Exit.SOME_FAILED) if read else Exit.NOTHING_MEASURED
+    return Exit.of(len(read), len(results))

@@ -273,8 +273,7 @@ def _may_be_history(path: Path) -> bool:
 
 def _exit(rows: Sequence[Row], names: Sequence[str]) -> int:
     measured = [row for row in rows if row["throughput"] is not None and row["status"] in ("ok", "partial")]
-    read = Exit.NOTHING_MEASURED if not measured else Exit.DONE if len(measured) == len(rows) else Exit.SOME_FAILED
-    return read if all(map(os.path.exists, names)) else Exit.USAGE
+    return Exit.of(len(measured), len(rows)) if all(map(os.path.exists, names)) else Exit.USAGE
 
 
 def facts(path: Path, reading: "Reading") -> Row:

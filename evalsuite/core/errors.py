@@ -20,6 +20,13 @@ class Exit(IntEnum):
     UNDETERMINED = 6
     INTERRUPTED = 128 + 2  # as shells have it: the same line goes on
 
+    @classmethod
+    def of(cls, good: int, every: int) -> Self:
+        """Whether nothing, some or all of *every* had a result."""
+        if not good:
+            return cls.NOTHING_MEASURED
+        return cls.DONE if good == every else cls.SOME_FAILED
+
 
 class EvalsuiteError(Exception):
     """An error the user can mend: where, "got …", "expected …", what to try."""

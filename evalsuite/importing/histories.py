@@ -184,9 +184,10 @@ def _whole(found: list[History], torn: bool) -> list[History]:
 
 def is_log(file: Path) -> bool:
     """Whether a script prints it, or it is no text."""
-    with contextlib.suppress(Unreadable):
+    try:
         return bool(find_dialects(file, catalogue.known().values()))
-    return True
+    except Unreadable:
+        return True
 
 
 @contextlib.contextmanager

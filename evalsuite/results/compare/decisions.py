@@ -168,7 +168,9 @@ def _known(first: Summary, second: Summary, compared: PairComparison, unknown: S
         return "facts"
     if not compared.behind:
         return "equal" if compared.equal else "scatter"
-    return "campaign" if compared.basis == "across" else "base" if suspicious(first) else "ahead"
+    if compared.basis == "across":
+        return "campaign"
+    return "base" if suspicious(first) else "ahead"
 
 
 def _deciding(known: Known, rows: Sequence[Summary], scope: RankingScope) -> Deciding | None:

@@ -58,7 +58,8 @@ def _scripts(book: Book, words: Words) -> Mapping[str, object]:
 
 def _left(framework: str, recipe: str, model: str, run: Container[tuple[str, str]], words: Words) -> Rendered:
     """What runs in the place of a script, and why nobody can run it."""
-    known = registry.discover()[framework].recipes if framework in registry.discover() else ()
+    adapter = registry.discover().get(framework)
+    known = adapter.recipes if adapter else ()
     others = words.listed(of.name for of in known if of.model == model and (framework, of.name) in run)
     script, told = names.framework(framework), f"rehearsal/{framework}.toml"
     said = {"script": f"{script} {names.visible(recipe)}", "others": others}
