@@ -1,6 +1,8 @@
-"""The node agent's work. All times are seconds of CLOCK_MONOTONIC since it started its first process. One thread per
-pipe writes bytes and arrival times, one samples the sensors; the main thread waits for children, signals and the time
-limit."""
+"""The node agent's work. All times are seconds of CLOCK_MONOTONIC since it started its first process.
+
+One thread per pipe writes bytes and arrival times, one samples the sensors; the main thread waits for children, signals
+and the time limit.
+"""
 
 import contextlib
 import os

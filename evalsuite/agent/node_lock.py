@@ -57,8 +57,10 @@ class NodeLock:
 
 
 def lock_node(order: Order, *, share: bool, end_with_parent: bool, say: Callable[[str], None]) -> NodeLock | None:
-    """Waits for this node, and says for whom, also in the run folder; None where the machine has no folder for it. With
-    *share* it runs while others do. Call it in the process that the launcher knows, before any other is started."""
+    """Waits for this node, and says for whom, also in the run folder; None where the machine has no folder for it.
+
+    With *share* it runs while others do. Call it in the process that the launcher knows, before any other is started.
+    """
     folder = RunFolder(order.folder)
     launcher = os.getppid() if end_with_parent else None
     told, told_at = "", 0.0

@@ -50,8 +50,10 @@ class CannotStart(EvalsuiteError):
 
 def visible_devices(order: Order, nodes: int, environment: Mapping[str, str]) -> dict[str, str]:
     """The variables by which the command sees its devices alone: the first of those that a scheduler or the user shows.
+
     By UUID, which holds in a container too and whatever the driver counts; by number where there is none, and where a
-    program that starts once hands the variable to the other nodes. Raises CannotStart where there are too few."""
+    program that starts once hands the variable to the other nodes. Raises CannotStart where there are too few.
+    """
     if order.device is None:
         return {}
     names, sensor = VISIBLE[order.device], open_accelerators(awaited=True)

@@ -57,8 +57,11 @@ def _own(environment: Environment) -> str | None:
 
 def master_addresses(place: Node) -> tuple[str, str]:
     """That of every host, and this one's, which on the master's own host is the loopback: it has an address in each
-    network. Raises EvalsuiteError for a name that leads to no address, or to one that no other host reaches; also of
-    this host, since launchers that compare addresses tell the others what its name leads to."""
+    network.
+
+    Raises EvalsuiteError for a name that leads to no address, or to one that no other host reaches; also of this host,
+    since launchers that compare addresses tell the others what its name leads to.
+    """
     if place.nodes == 1:
         return LOCALHOST, LOCALHOST
     _address_of(socket.getfqdn(socket.gethostname()))

@@ -26,8 +26,10 @@ JITTER = 0.25  # of a period; more would leave gaps between readings
 
 
 class Sampler:
-    """Reads the sensors hz times a second on the mean. A missed deadline is skipped. Each interval is random: on a
-    strict grid a load in step with it would read as always busy or never."""
+    """Reads the sensors hz times a second on the mean. A missed deadline is skipped.
+
+    Each interval is random: on a strict grid a load in step with it would read as always busy or never.
+    """
 
     def __init__(
         self, order: Order, folder: RunFolder, fail: Callable[[BaseException], None], cores: Sequence[int] = ()

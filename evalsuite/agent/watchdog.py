@@ -17,8 +17,10 @@ KILL_S = 5.0
 
 
 def start_watchdog(end_with_parent: bool = False) -> None:
-    """Returns in a child that does the work; the caller's process exits as the child does. *end_with_parent*: the run
-    ends when our parent is gone. Call it before any thread starts."""
+    """Returns in a child that does the work; the caller's process exits as the child does.
+
+    *end_with_parent*: the run ends when our parent is gone. Call it before any thread starts.
+    """
     process_tree.adopt_orphans()
     launcher = os.getppid() if end_with_parent else None
     watchdog = os.getpid()
