@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from evalsuite.contracts.adapter import INPUT_SIZES, Adapter, Command, Recipe
 from evalsuite.contracts.dialect import Unit
-from evalsuite.core import files, placeholders
+from evalsuite.core import files, placeholders, redaction
 from evalsuite.core.decode import Constraint, From, Mistake, Word, decode, message, read_toml, refusal
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.messages import Message, message_of
@@ -46,6 +46,7 @@ AXES = {  # axis → what in a command passes it on
 }
 PRECISIONS = tuple(name for name in get_args(Precision) if name != UNKNOWN)
 BUILT_IN = {"devices_per_node": "1", "nodes": "1", "precision": "fp32"}  # of a command that does not pass it on
+VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 NAMED = re.compile(r"\{(\w+)\}")
 
 
@@ -64,6 +65,11 @@ def _values(given: object) -> Mapping[str, str]:
 
 Text = Annotated[str, From(object, _text)]
 Axis = Annotated[Mapping[str, str], From(object, _values)]
+Variable = Annotated[
+    str,
+    Constraint("variable", lambda name: VARIABLE.fullmatch(name) and not name.startswith("EVALSUITE_")),
+    Constraint("no_secret", lambda name: not redaction.is_secret_name(name)),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +87,7 @@ class Script:
     line: Word = ""  # that it prints for a step, as an example
     format: Word | None = None  # the log dialect; None: found by itself
     folder: Word = "."  # where it is started
-    environment: Mapping[Word, Text] = field(default_factory=dict)
+    environment: Mapping[Variable, Text] = field(default_factory=dict)
     built_in: Mapping[Word, Text] = field(default_factory=dict)  # axis → its value where the command passes none on
     precision: Annotated[Mapping[Precision, Text], Constraint("filled", bool)] | None = None
     device: Mapping[Device, Text] = field(default_factory=dict)

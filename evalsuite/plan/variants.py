@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 
 from evalsuite.contracts import registry
 from evalsuite.contracts.adapter import Adapter, Command, Recipe, listed
-from evalsuite.contracts.own_script import TITLE
-from evalsuite.core import decode, redaction
+from evalsuite.contracts.own_script import TITLE, Variable
+from evalsuite.core import decode
 from evalsuite.core.decode import Constraint, From, Many, Mistake, Word
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
 from evalsuite.core.model import Case, by_key
@@ -25,7 +25,6 @@ from evalsuite.core.model import Case, by_key
 AXIS = "variant"
 PLAIN = "plain"
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
-VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 VERSION = re.compile(r"[\w.!+-]+(?:\.\*)?", re.ASCII)
 
 
@@ -39,11 +38,6 @@ def argument(given: object) -> str:
 
 
 Argument = Annotated[str, From(object, argument)]
-Variable = Annotated[
-    str,
-    Constraint("variable", lambda name: VARIABLE.fullmatch(name) and not name.startswith("EVALSUITE_")),
-    Constraint("no_secret", lambda name: not redaction.is_secret_name(name)),
-]
 Environment = Annotated[
     tuple[tuple[str, str], ...], From(Mapping[Variable, Argument], lambda given: tuple(sorted(given.items())))
 ]

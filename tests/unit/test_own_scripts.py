@@ -125,6 +125,8 @@ def test_a_batch_that_the_script_has_built_in_is_the_only_one_and_a_check_takes_
         ('unit = "tokens/s"', 'line = "done"', "no number in it counts steps"),
         ('unit = "tokens/s"', 'unit = "images/s"\nline = "step 3 | 5.0 tok/s"', "tokens/s"),
         ('unit = "tokens/s"', 'format = "nanogbt"', "nanogpt"),
+        ('unit = "tokens/s"', 'environment = { "A=B" = "x" }', "the name of a variable"),
+        ('unit = "tokens/s"', 'environment = { WANDB_API_KEY = "x" }', "export it before"),
     ],
 )
 def test_what_is_wrong_is_one_sentence_with_what_to_add(file, old, new, said, capsys):
