@@ -41,7 +41,7 @@ class Pitfall:
 def find(environment: Mapping[str, str] = os.environ, root: Path = Path("/")) -> tuple[Pitfall, ...]:
     devices = nvidia.settings()
     return (
-        *(network(environment) if devices else ()),
+        *network(environment, devices),
         *infiniband(environment, root),
         *clocks(devices, root),
         *numa(devices, root, usable_cores()),
@@ -52,8 +52,11 @@ def _pitfall(area: Area, name: str, **values: object) -> Pitfall:
     return Pitfall(area=area, seen=Message(f"machine.{name}", **values), remedy=Message(f"machine.{name}_remedy"))
 
 
-def network(environment: Mapping[str, str]) -> Iterator[Pitfall]:
-    if environment.get("NCCL_SOCKET_IFNAME") or environment.get(interfaces.VARIABLE):
+def network(environment: Mapping[str, str], devices: Sequence[DeviceSettings]) -> Iterator[Pitfall]:
+    asked, there = environment.get(interfaces.VARIABLE, ""), system.read_psutil("net_if_stats") or {}
+    if there and asked not in ("", interfaces.AUTO, *there):
+        yield _pitfall("network", "interface_absent", asked=asked, names=sorted(there))
+    if asked or environment.get("NCCL_SOCKET_IFNAME") or not devices:
         return
     taken = taken_by_nccl()
     links = [name for name in taken if CONTAINER_LINK.match(name)]

@@ -31,11 +31,12 @@ def seen(found):
 
 @pytest.mark.parametrize(("names", "variables", "taken"), sources.cases("pitfalls.toml")["links"])
 def test_links_of_containers_that_nccl_would_take_are_named(monkeypatch, names, variables, taken):
+    devices = [DeviceSettings(index=0)]
     said = {"net_if_stats": dict.fromkeys(names.split(), State(True))}
     said["net_if_addrs"] = {name: [Address(10)] for name in names.split()}
     monkeypatch.setattr(system, "read_psutil", said.get)
 
-    assert [tuple(pitfall.seen.values["names"]) for pitfall in pitfalls.network(variables)] == list(taken)
+    assert [tuple(pitfall.seen.values["names"]) for pitfall in pitfalls.network(variables, devices)] == list(taken)
 
 
 INFINIBAND = sources.table("pitfalls.toml")["infiniband_files"]
