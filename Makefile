@@ -87,9 +87,8 @@ lint: $(VENV)/.ready #- style and types
 	$(BIN)/mypy
 	$(BIN)/mypy adapters/*.py
 
-docs: setup #- what is made of the code: schemas and the page of keys, the picture of the imports
+docs: setup #- what is made of the code: schemas and the page of keys
 	$(BIN)/python tools/write_schemas.py
-	$(BIN)/python tools/draw_architecture.py
 
 docs-site: $(VENV)/.docs ## the documentation as a site in both languages, in build/docs
 	$(BIN)/python tools/build_docs.py

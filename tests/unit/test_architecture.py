@@ -2,6 +2,7 @@
 draws what stands here. A new arrow is a decision: write it down in `docs/decisions.md`."""
 
 import ast
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -174,6 +175,17 @@ def test_every_package_of_the_house_is_drawn():
     assert packages == set(MAY_IMPORT) | GROUND | CONTRACT
     assert rooms == set()
     assert inside == {"results": set(INSIDE["results"]) - {"evaluation"}, "report": set(INSIDE["report"])}
+
+
+def test_the_picture_has_the_arrows_of_the_code():
+    picture = (paths.DATA.parent / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    every = ((room, to) for room, file in FILES.items() for to in imports(room, sources.nodes(file), frozenset(FILES)))
+    arrows = {(_place(room), _place(to)) for room, to in every if within(to, "evalsuite")}
+    rooms = set(re.findall(r'class="name"[^>]*>(\w+)<', picture))
+
+    drawn = {(a, b) for a, b in arrows if {a, b} <= rooms and a not in ("commands", b)}
+    assert set(re.findall(r"<title>(\w+) imports (\w+)</title>", picture)) == drawn
+    assert rooms == set(MAY_IMPORT) - {"rehearsal"}
 
 
 def test_only_the_modules_that_the_documentation_names_read_logs_across_the_wall():
