@@ -108,7 +108,7 @@ def write(root: Path, settings: Sequence[tuple[str, int]] = SETTINGS, most: int 
     root.mkdir(parents=True, exist_ok=True)
     (root / "facts.toml").write_text(FACTS)
     number = 0
-    for series in every():
+    for series in every(settings):
         folder = root / "logs" / series.framework
         folder.mkdir(parents=True, exist_ok=True)
         for nodes, per_node in series.scales:
