@@ -50,6 +50,7 @@ def contradictions(numbers: Numbers) -> Iterator[rules.ClockDisagrees]:
     texts = [(record, text) for record, text in texts if first <= record.line <= last]
     if len(texts) >= FEWEST and _RATES.search(texts[0][1]):
         others, rises = _of_lines(numbers, value, texts)
+        others += [Clock(COUNTS, value.per_s * of / each, value.counts) for of in rises for each in per_step]
         per_step |= rises
     if numbers.final is not None and numbers.complete and not numbers.merged.in_epochs:
         paused = any(scan.evaluated or any(record.gap for record in scan.records) for scan in numbers.run.scans)

@@ -5,7 +5,7 @@ import operator
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import reduce
 
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES
 from evalsuite.core import findings as rules
@@ -33,6 +33,7 @@ from evalsuite.logs.scan.scan import Failure, find_failure
 from evalsuite.logs.steps import doubts
 from evalsuite.logs.steps.merging import Facts, facts
 from evalsuite.logs.steps.numbers import DOUBT, Numbers, is_nearly, several_finals
+from evalsuite.logs.steps.throughput import disagreement
 from evalsuite.logs.steps.window import CLOCKS
 from evalsuite.logs.text.records import positive, whole
 
@@ -358,8 +359,7 @@ def find_doubt(
     value = measured.items_per_s or 0.0
     apart = [finding for finding in measured.findings if isinstance(finding, rules.ClockDisagrees)]
     if (total := numbers.final or 0.0) > FAR * value > 0 and not numbers.run.given.case:  # no start makes it faster
-        faster = partial(rules.ClockDisagrees, method=measured.method, items_per_s=value, difference=total / value - 1)
-        apart.append(faster(other_method=FINAL, other_items_per_s=total))
+        apart.append(disagreement(value, measured.method, total, FINAL))
     if measured.method == FINAL and (several := several_finals(numbers.run)):
         return join(several, Message("logs.several_finals_last")), False
     worst = max(apart, key=lambda finding: finding.factor, default=None)

@@ -63,9 +63,9 @@ DIALECTS = (
         ),
         named_facts={"devices": "devices"},
         facts=line(  # of the full configuration, whose keys are sorted; the file's own may be overridden by an option
-            rb"IMS_PER_BATCH: (?P<global_batch>\d+)\r?\n\s+LR_SCHEDULER_NAME",
+            rb"IMS_PER_BATCH: (?P<global_batch>\d+)\r?\n\s+LR_SCHEDULER_NAME|Auto-scaling the config to batch_size=(?P<reduced_batch>\d+)",
             b"  IMS_PER_BATCH: 16\n  LR_SCHEDULER_NAME: WarmupMultiStepLR",
-            'facebookresearch/detectron2@02b5c4e2:detectron2/config/defaults.py, "number of images per batch across all machines"',
+            "facebookresearch/detectron2@02b5c4e2:detectron2/config/defaults.py; behind it engine/defaults.py, auto_scale_workers()",
         ),
         notes="time is a mean since the run began, from which each report is taken apart while its digits suffice; "
         "evaluation and checkpoints, which are hooks, are outside.",

@@ -77,21 +77,15 @@ DIALECTS = (
             rb"step:\d+/\d+ val_loss:", b"step:0/3000 val_loss:10.8258 train_time:411ms step_avg:nanms", _MUON
         ),
         facts=line(
-            rb"batch_size : int = (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size, in sequences, across all devices",
+            rb"    batch_size (?:: int )?= (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size(?:, in sequences, across all devices| in tokens)",
             b"    batch_size : int = 8*64 # batch size, in sequences, across all devices",
-            _MUON,
+            f"{_MUON}; of tokens in 2025-01-16_Sub3Min/1d3bd93b-a69e-4118-aeb8-8184239d7566.txt",
             fields=_product,
         )
         + line(
             rb"sequence_length : int = (?P<items_per_batch>\d+(?: ?\* ?\d+)*) # sequence length, in tokens",
             b"    sequence_length : int = 1024 # sequence length, in tokens",
             _MUON,
-            fields=_product,
-        )
-        + line(
-            rb"    batch_size = (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size in tokens",
-            b"    batch_size = 8*64*1024 # batch size in tokens",
-            f"{_MODDED}/2025-01-16_Sub3Min/1d3bd93b-a69e-4118-aeb8-8184239d7566.txt",
             fields=_product,
         )
         + line(

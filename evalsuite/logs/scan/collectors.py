@@ -134,7 +134,8 @@ class FactCollector:
                 tokens = kind == "tokens" and self.dialect.unit in PIECES  # of others a total beside the batch
                 of_steps = self.dialect.named_facts.get(kind) or self.dialect.named_facts.get(_ALIKE.get(kind, ""))
                 if group := "global_batch" if tokens else of_steps:
-                    self.said.setdefault(group, value)
+                    again = b"nstantaneous" in printed or b"otal train batch" in printed  # smaller, and fits
+                    self.said[group] = value if again else self.said.get(group, value)
                     continue
                 own = self.dialect.name.startswith(("no_dialect", "history_"))  # else it may be of another part
                 known = kind != "sequence" or (own and self.dialect.unit in PIECES)
@@ -145,8 +146,8 @@ class FactCollector:
                     self.said["bare_batches"] = value  # one may be the evaluation's
                 if name == "argued_batch_per_device" and self.said.get(name, value) != value:
                     self.said[name] = b"several"
-                default = value == b"1" and kind in ("accumulation", "devices", "nodes")  # says nothing
-                taken = (free or kind in _OF_JOB or name == "bare_batch") and not default
+                default = value == b"1" and kind in ("accumulation", "devices", "nodes", "split")  # says nothing
+                taken = (free or kind in _OF_JOB or name in ("bare_batch", "split")) and not default
                 if name and taken and b"," not in value and name not in self.said:
                     self.said |= {name: value, f"{name}_text": printed} | ({} if free else {"not_named": 1.0})
             if "bare_batch" in self.said or DEVICES.isdisjoint(self.said):

@@ -64,7 +64,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
     listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
-    told = named or (_quotient(sure, own) if sure else None) or known.devices or numbers.get("world_size") or listed
+    told = named or _quotient(numbers, sure, own) or known.devices or numbers.get("world_size") or listed
     told = told or numbers.get("nodes", 1) * numbers.get("on_node", 0.0) or None
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
@@ -77,7 +77,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     argued = [name for name in ARGUED if not (case or batch or total or in_parts) and f"argued_{name}" in counts]
     if argued:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
-        told = named or _quotient(total, (batch or 0.0) * accumulation) or told
+        told = named or _quotient(numbers, total, (batch or 0.0) * accumulation) or told
     devices = (known.devices if case else None) or told
     product = own * (named or numbers.get("world_size", 0.0))  # less than the total is tensor parallel
     sequence = counts.get("argued_sequence") if total or batch else None
@@ -147,8 +147,8 @@ def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
     return {**said, "launched": 1.0} if batch and inside else said
 
 
-def _quotient(total: float | None, own: float) -> int | None:
-    return round(total / own) if total and own and total % own == 0 else None
+def _quotient(said: Said, total: float | None, own: float) -> int | None:
+    return round(total / own) if total and own and total % own == 0 and "split" not in said else None
 
 
 ARGUED = ("global_batch", "batch_per_device")
