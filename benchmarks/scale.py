@@ -114,7 +114,7 @@ def imported_10000(root: Path) -> tuple[Figures, Figures]:
     planted_logs.write(root / "more", [("fp32", 96)], 1)
     _import(root / "more", root)
     after, made = _report(root), json.loads((root / "out" / "summary.json").read_text())
-    assert sum(len(row["measurements"]) for row in made["summaries"]) == 10_001
+    assert sum(len(row["runs"]) for row in made["summaries"]) == 10_001
     figures = {"cold_cpu_s": cold.cpu_s, "after_one_cpu_s": after.cpu_s, "peak_mib": max(cold.peak_mib, after.peak_mib)}
     return figures, {"import": brought.cpu_s, "cold_wall_s": cold.wall_s, "after_one_wall_s": after.wall_s}
 
