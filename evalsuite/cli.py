@@ -183,7 +183,7 @@ class Parser(argparse.ArgumentParser):
 
     def refuse_gone(self, kind: str, *names: str) -> None:
         """Ends with what to type instead of the first of *names* that an earlier release had."""
-        gone = paths.read_data("commands/gone.toml")[kind]
+        gone = paths.read_data("commands/gone.toml")[kind] if names else {}
         for instead in (gone[name] for name in names if name in gone):
             text = _module("printing.i18n").say("command.gone", name=names[0].split()[-1], instead=instead)
             self.exit(Exit.USAGE, f"{self.prog}: {text}\n")

@@ -3,7 +3,7 @@
 import argparse
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from evalsuite.commands.printing import i18n, log_table, terminal
 from evalsuite.commands.printing.i18n import say
 from evalsuite.commands.printing.log_table import Row
 from evalsuite.core import files, processes
-from evalsuite.core.errors import EvalsuiteError, Exit, look_up
+from evalsuite.core.errors import EvalsuiteError, Exit, for_terminal, look_up
 from evalsuite.core.messages import Message, join
 from evalsuite.core.model import Protocol
 from evalsuite.runs import recordings
@@ -66,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         terminal.print_json(rows, allow_nan=False)
     else:
         log_table.show(rows)
-    return _exit(rows, arguments.logs)
+    measured = [row for row in rows if row["throughput"] is not None and row["status"] in ("ok", "partial")]
+    return Exit.of(len(measured), len(rows)) if all(map(os.path.exists, arguments.logs)) else Exit.USAGE
 
 
 def _divide_time(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> int:
@@ -130,7 +131,6 @@ def _read_said(pairs: Sequence[tuple[str, str]], known: Sequence[str]) -> dict[s
 
 
 def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) -> Read:
-    from evalsuite.logs.options import head
     from evalsuite.logs.reading import read_file  # noqa: F401  before processes are forked that each need it
 
     how = {name: arguments.said[name] for name in READ_BY}
@@ -149,6 +149,7 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
             if published_tables.is_one(path):
                 reading = replace(reading, status="unrecognised", reason=Message("importing.is_table", path=path.name))
         if reading.throughput and reading.may_leave_out:
+            from evalsuite.logs.options import head
             from evalsuite.results.measure.facts import spoken  # slow
 
             if denied := spoken(head(logs[0]), stated=True).get("left_out"):
@@ -156,10 +157,9 @@ def _reader(arguments: argparse.Namespace, dialects: Mapping[str, "Dialect"]) ->
                 reading = replace(reading, status="doubtful", reason=join(why, reading.reason))
         dialect = dialects.get(reading.dialect or "")
         window = reading.throughput and reading.throughput.window
-        counts = "epochs" if reading.in_epochs else "steps"
         unit = dialect.unit if dialect and dialect.scope == "per_device" else reading.unit
         read = facts(path, reading) | {
-            "window_counts": None if window is None else counts,
+            "window_counts": window and ("epochs" if reading.in_epochs else "steps"),
             "printed_unit": unit,
             "also_printed": _also_printed(logs[0], reading, dialect) if logs else None,
         }
@@ -230,18 +230,17 @@ def _of_run(folder: Path, how: Mapping[str, Any]) -> Row:
     return {}
 
 
-def _each(paths: Sequence[Path], read: Read) -> list[Row]:
+def _each(paths: Sequence[Path], read: Read) -> Iterator[Row]:
     sizes = [_size(path) for path in paths]
-    whole, done, read_rows = sum(sizes), 0, []
-    words = lambda: i18n.report_word("statuses", i18n.status("ok"))  # noqa: E731  which all tables are printed with
+    whole, done = sum(sizes), 0
+    words = lambda: for_terminal(i18n.report_word("statuses", i18n.status("ok")))  # noqa: E731  as all tables are
     with terminal.bar(whole, worth_it=len(paths) > 1 and whole >= terminal.WORTH_A_BAR_BYTES) as show:
         rows = processes.shared(read, paths, words, worth=whole >= WORTH_FORKING_BYTES)
         for path, size, row in zip(paths, sizes, rows, strict=True):
             done += size
             if show:
                 show(done, log_table.printable(Path(path.name)))
-            read_rows.append(row)
-        return read_rows
+            yield row
 
 
 def _size(path: Path) -> int:
@@ -269,11 +268,6 @@ def _may_be_history(path: Path) -> bool:
     with contextlib.suppress(OSError), files.open_file(path, follow=True) as file:
         found = found or b"\0" in file.read(64)
     return found
-
-
-def _exit(rows: Sequence[Row], names: Sequence[str]) -> int:
-    measured = [row for row in rows if row["throughput"] is not None and row["status"] in ("ok", "partial")]
-    return Exit.of(len(measured), len(rows)) if all(map(os.path.exists, names)) else Exit.USAGE
 
 
 def facts(path: Path, reading: "Reading") -> Row:

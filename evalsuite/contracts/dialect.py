@@ -275,10 +275,11 @@ def _leading_literal(pattern: bytes) -> bytes:
 
 def _alternatives(pattern: bytes) -> list[bytes]:
     """`one|other` → one, other; empty where a bracket closes that none has opened, as inside `(?:one)…(?:other)`."""
-    parts, depth = [b""], 0
-    for token in re.findall(rb"\\.|\[\^?\]?[^\]]*\]|.", pattern, re.DOTALL):
-        depth += {b"(": 1, b")": -1}.get(token, 0)
+    cuts, depth = [-1], 0
+    for token in re.finditer(rb"\\.|\[\^?\]?[^\]]*\]|[()|]", pattern, re.DOTALL):
+        depth += {b"(": 1, b")": -1}.get(token[0], 0)
         if depth < 0:
             return []
-        parts = [*parts, b""] if token == b"|" and depth == 0 else [*parts[:-1], parts[-1] + token]
-    return parts
+        if token[0] == b"|" and depth == 0:
+            cuts.append(token.start())
+    return [pattern[before + 1 : cut] for before, cut in zip(cuts, (*cuts[1:], None), strict=True)]

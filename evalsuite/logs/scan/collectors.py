@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from evalsuite.contracts.dialect import PIECES, SCORE, Dialect, Line, Timers
+from evalsuite.contracts.dialect import ANY_DIGIT, PIECES, SCORE, Dialect, Line, Timers
 from evalsuite.core import paths
 from evalsuite.core.findings import BeginsAgain, LossNotANumber, Resumed
 from evalsuite.core.messages import Message
@@ -233,7 +233,8 @@ class Incidents:
             anchor = text[begin : max(match.end(name) for name in needed) + 1] if told else b""
             self._anchor = anchor if len(anchor) >= SHORTEST_ANCHOR else b""
         if piece.behind is not None and self.again is None and self._anchor:
-            at = text.find(self._anchor, piece.behind)
+            last = self._anchor.rpartition(b"\n")[2].translate(ANY_DIGIT)
+            at = text.find(self._anchor, piece.behind) if last in piece.unlike else -1
             self.again = None if at < 0 else BeginsAgain(line=_line(piece.chunk, at))
         few = b"\n".join({*piece.unlike.translate(None, b"0").split(b"\n")})  # numbers differ in length alone
         if piece.chunk.offset < FACT_BYTES and not (piece.steps_alone or self.may_leave_out):

@@ -73,32 +73,32 @@ def scan_log(
     (collecting if dialect.timers else beside).append((scan.timers.timers.line.literal, scan.timers))
     others = (*dialect.final, *dialect.evaluation, *dialect.end)
     signs = [sign for line in others for sign in zip(line.begins, line.beginnings, strict=True)]
-    extractor, full = Extractor(dialect), False
-    pieces = chunks(path, bare=dialect.spans_lines)
+    extractor, full, pieces = Extractor(dialect), False, chunks(path, bare=dialect.spans_lines)
     for chunk in within(pieces, lines) if lines else pieces:
-        text, earlier, layouts = chunk.text, len(scan.records), Counter(chunk.text.translate(ANY_DIGIT).split(b"\n"))
+        text, earlier, plain = chunk.text, len(scan.records), chunk.text.translate(ANY_DIGIT)
+        first = plain[: plain.find(b"\n") + 1]  # all are like it where numbers are padded: seen sooner
+        alike = len(first) * chunk.line_ends == len(plain) and first * chunk.line_ends == plain
+        layouts = Counter({first[:-1]: chunk.line_ends, b"": 1}) if alike else Counter(plain.split(b"\n"))
         full = full or earlier > MAX_RECORDS or bool(enough and earlier and enough(scan))
         behind = 0 if full else extractor.extend(scan.records, chunk, steps)
         full = behind is not None
         more = 0 if behind is None else count(text[behind:], dialect.step, None if behind else layouts)
         scan.uncollected += more
-        reports = len(scan.records) - earlier
         alone = behind == 0 and more == chunk.line_ends
+        reports = len(scan.records) - earlier
         unlike, records = b"\n".join(layouts), len(scan.records)  # of most logs few: what is sought is sooner found
         piece = Piece(chunk=chunk, behind=behind, reports=reports, records=records, steps_alone=alone, unlike=unlike)
-        for literal, collector in collecting if alone else (*collecting, *beside):
+        adding = collecting if behind is None else [*collecting, (b"", scan.rest)]
+        for literal, collector in adding if alone else (*adding, *beside):
             if literal in text:
                 collector.add(piece)
-        if behind is not None:
-            scan.rest.add(piece, behind)
         if scan.second is not None:
             scan.second.add(text)
         scan.skipped += chunk.skipped
         before = -1  # a figure in this chunk
         for match, line in matches(text, dialect.final, unlike):
-            if may_be_cut(match, line) or not whole_match(match, chunk) or not is_whole(match, line):
-                continue
-            fields = line.read(match)
+            sure = not may_be_cut(match, line) and whole_match(match, chunk) and is_whole(match, line)
+            fields = line.read(match) if sure else None
             if fields is not None and (rate := rate_of(fields)) is not None:
                 between = text[before : match.start()].split(b"\n")[1:-1]
                 scan.finals_together |= before >= 0 and not b"".join(between).strip()
@@ -183,8 +183,8 @@ class Rest:
     _reached: int | None = None  # where in the file the last part ended
     _extractor: Extractor | None = None
 
-    def add(self, piece: Piece, begin: int) -> None:
-        wanted = piece.records * 2 // 3  # warm-up included
+    def add(self, piece: Piece) -> None:
+        begin, wanted = piece.behind or 0, piece.records * 2 // 3  # warm-up included
         for _ in range(NEXT_PIECES):
             if len(self.records) > MOST_SAMPLED or begin >= len(piece.chunk.text):
                 return

@@ -84,11 +84,8 @@ class IntactCheck:
             elif digit:
                 found = ((kind, kind.compiled.search(line)) for kind in self.kinds if kind.literal in line)
                 self._cut[columns] += any(
-                    match
-                    and match.lastindex
-                    and match.end(match.lastindex) == len(line)
-                    and _tail(kind, match.lastindex)
-                    for kind, match in found
+                    hit and hit.lastindex and hit.end(hit.lastindex) == len(line) and _tail(kind, hit.lastindex)
+                    for kind, hit in found
                 )
 
     def is_altered(self) -> bool:

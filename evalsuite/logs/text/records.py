@@ -263,12 +263,9 @@ def open_groups(line: Line) -> Mapping[int, tuple[bytes, "re.Pattern[bytes]"]]:
 # a line → the fields of a record
 
 
-def _scaled(factor: float) -> Callable[[bytes | float | None], float | None]:
-    def convert(value: bytes | float | None) -> float | None:
-        read = positive(value)
-        return None if read is None else read * factor
-
-    return convert
+def _scaled(factor: float, value: bytes | float | None) -> float | None:
+    read = positive(value)
+    return None if read is None else read * factor
 
 
 # group → (field of the record, how its text becomes the value; fields differ in their types)
@@ -282,22 +279,22 @@ _FIELDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "begins": ("begins", bool),
     "evaluated": ("evaluated", bool),
     "rate": ("rate", positive),
-    "rate_k": ("rate", _scaled(1e3)),
+    "rate_k": ("rate", partial(_scaled, 1e3)),
     "steps_per_s": ("steps_per_s", positive),
     "seconds": ("step_s", positive),
-    "ms": ("step_s", _scaled(1e-3)),
-    "us": ("step_s", _scaled(1e-6)),
+    "ms": ("step_s", partial(_scaled, 1e-3)),
+    "us": ("step_s", partial(_scaled, 1e-6)),
     "report_s": ("report_s", positive),
-    "report_ms": ("report_s", _scaled(1e-3)),
+    "report_ms": ("report_s", partial(_scaled, 1e-3)),
     "mean_s": ("mean_s", positive),
     "elapsed_s": ("elapsed_s", positive),
-    "elapsed_ms": ("elapsed_s", _scaled(1e-3)),
+    "elapsed_ms": ("elapsed_s", partial(_scaled, 1e-3)),
     "items": ("items", positive),
     "consumed": ("consumed", number),
     "loss": ("loss", number),
     "stamp": ("stamp_s", stamp_s),
     "unix_s": ("stamp_s", number),
-    "unix_ms": ("stamp_s", _scaled(1e-3)),
+    "unix_ms": ("stamp_s", partial(_scaled, 1e-3)),
     "global_batch": ("global_batch", positive),
 }
 
