@@ -8,9 +8,9 @@ from evalsuite.commands.printing.terminal import aligned
 from evalsuite.core import findings
 from evalsuite.core.errors import EvalsuiteError, Exit, did_you_mean
 from evalsuite.core.messages import PLACE
-from evalsuite.core.model import CONSEQUENCES, Finding
+from evalsuite.core.model import CONSEQUENCES, Finding, by_key
 from evalsuite.report.sections.glossary import glossary
-from evalsuite.report.text.findings import cost, limits
+from evalsuite.report.text.findings import LEVEL, cost, limits
 from evalsuite.report.text.numbers import NARROW_SPACE
 from evalsuite.report.text.words import Words, read
 
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.codes:
         for place, said in enumerate(dict.fromkeys(_chosen(arguments.codes, words))):
             print("\n" * (place > 0), end="")
-            _show(said, words) if said in codes else print(said)
+            print(said) if isinstance(said, str) else _show(said, words)
         return Exit.DONE
     for question in CONSEQUENCES:
         print(f"{question}. {_in_words(f'questions.{question}.title', words)}")
@@ -31,13 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _chosen(names: Sequence[str], words: Words) -> Iterator[str]:
-    """Codes, and what other words and signs mean: with blanks and without quotation marks they are one."""
+def _chosen(names: Sequence[str], words: Words) -> Iterator[str | tuple[type[Finding], ...]]:
+    """Rules of a code, and what other words and signs mean: with blanks and without quotation marks they are one."""
     titles = {table[f"rules.{code}.title"]: code for code in findings.codes() for table in read().tables.values()}
     unknown = [name for name in names if not (findings.called(name) or name in titles or glossary.meant(name, words))]
     for name in [" ".join(names)] if unknown else names:
-        if codes := findings.called(titles.get(name, name)):
-            yield from codes
+        if rules := findings.called(titles.get(name, name)):
+            yield from map(tuple, by_key((rule.code, rule) for rule in rules).values())
         elif term := glossary.meant(name, words):
             yield f"{term[i18n.language()]}: {term[f'definition_{i18n.language()}']}"
         else:
@@ -46,10 +46,12 @@ def _chosen(names: Sequence[str], words: Words) -> Iterator[str]:
             raise EvalsuiteError.of("commands.rule", name=name, near=near)
 
 
-def _show(code: str, words: Words) -> None:
-    rules = findings.of_code(code)
-    question = f"questions.{rules[0].question}"
-    print(f"{code}: {_in_words(f'rules.{code}.title', words)}")
+def _show(rules: Sequence[type[Finding]], words: Words) -> None:
+    """All of a code, or one of several alone, by its own name."""
+    code, question = rules[0].code, f"questions.{rules[0].question}"
+    whole = len(rules) == len(findings.of_code(code))
+    print(f"{code}: {_in_words(f'rules.{code}.title', words)}" if whole else f"{rules[0].name} ({code})")
+    remedy = "explain.of_level" if all(rule.name in LEVEL for rule in rules) else f"{question}.remedy"
     rows = [
         ("question", f"{rules[0].question}. {_in_words(f'{question}.title', words)}"),
         *(("costs", each) for each in dict.fromkeys(cost(rule, words).plain(words.languages[0]) for rule in rules)),
@@ -60,7 +62,7 @@ def _show(code: str, words: Words) -> None:
             for name, value in limits(rule).items()
             if (key := f"limits.{rule.name}.{name}") in words  # the sentences above name the others
         ),
-        ("remedy", _in_words(f"{question}.remedy", words)),
+        ("remedy", _in_words(remedy, words)),
     ]
     aligned([(f"  {_in_words(f'explain.{label}', words)}", said.replace(NARROW_SPACE, " ")) for label, said in rows])
 

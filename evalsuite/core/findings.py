@@ -739,10 +739,10 @@ def codes() -> tuple[str, ...]:
     return tuple(dict.fromkeys(rule.code for rule in sorted(RULES.values(), key=lambda rule: rule.question)))
 
 
-def called(name: str) -> tuple[str, ...]:
-    """The codes that *name* means: a code, or a rule's own name, in any case."""
+def called(name: str) -> tuple[type[Finding], ...]:
+    """The rules that *name* means: those of a code, or the one of its own name, in any case."""
     wanted = name.casefold()
-    return tuple(dict.fromkeys(r.code for r in RULES.values() if wanted in (r.code.casefold(), r.name)))
+    return tuple(rule for rule in RULES.values() if wanted in (rule.code.casefold(), rule.name))
 
 
 def of_code(code: str) -> tuple[type[Finding], ...]:

@@ -173,8 +173,8 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         searches = Book(evaluation=evaluation).layout_searches
         assert {"trl", "ms-swift"} <= set.intersection(*({*each.apart} for each in searches))
         assert ("JAX", "not ranked · uneven speed over the window, data: synthetic, gradient clipping: off") in told
-        assert "level of a test ÷ 3" in chips and "same work not proven" in chips
-        assert re.match("A test at the 1.67% level.* losses are not compared", shown.beside.plain("en"))
+        assert "÷ 3 in 17 of 17 cases: 2 earlier evaluations of this plan" in chips and "same work not proven" in chips
+        assert re.match("A new plan.* at the 5% level.* losses are not compared", shown.beside.plain("en"))
     every = [row for sheet in shown.sheets for table in sheet.tables for row in table.rows]
     if name == "dlperf-v1":
         assert "OneFlow is the highest ranked in 3" in shown.finding.plain("en")
@@ -186,7 +186,7 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
         assert any("(FP16); NGC TensorFlow 29,172 (" in each for each in passed)
     if name == "cpu-quick":
         assert "55.0% lost within a node, slower than 1×1; loss not printed" in dict(told)["TensorFlow"]
-        assert "A test at the 5% level takes 5 runs each, of 20 + 100 steps" in shown.beside.plain("en")
+        assert "A new plan, of 5 runs of each framework with 20 + 100 steps, is" in shown.beside.plain("en")
     if name == "recorded":
         counts = re.search(r"20–300 .*loss falls in (\d+) of (\d+) .*? in (\d+), .*? in (\d+), .*? in (\d+)", chips)
         assert sum(map(int, counts.groups())) == 2 * int(counts[2])  # they add up

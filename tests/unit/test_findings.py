@@ -193,9 +193,14 @@ def test_a_finding_has_the_fields_of_its_rule_tells_them_apart_and_cannot_be_cha
     assert findings.order(first) < findings.order(again) < findings.order(findings.Drift(change=0.08, where="a"))
 
 
-@pytest.mark.parametrize(("asked", "codes"), sources.table("findings.toml")["explained"])
-def test_a_rule_is_explained_by_its_code_or_its_name(asked, codes):
-    assert [*findings.called(asked)] == codes
+def test_a_code_is_explained_by_all_its_rules_and_each_of_them_alone_by_its_own_name(capsys):
+    codes = {name: [*findings.called(name.upper())] for name in (*findings.codes(), *findings.RULES)}
+    assert {name for name, rules in codes.items() if len(rules) > 1} <= {*findings.codes()}
+    assert all(findings.RULES[name] in codes[name] for name in findings.RULES) and not findings.called("nothing")
+
+    assert cli.main(["explain", "repeats_added"]) == Exit.DONE
+    said = capsys.readouterr().out
+    assert said.count("In the report") == 1 == said.count("planned before the first run") and "missing" not in said
 
 
 def test_a_finding_in_json_keeps_what_it_was_and_adds_the_numbers():
@@ -249,5 +254,8 @@ def test_a_code_and_each_that_a_page_calls_one_is_explained_by_its_cost_its_limi
     assert called and cli.main(["explain", *called, *findings.codes()]) == Exit.DONE
     said = capsys.readouterr().out
     assert "super_linear, limit" not in said and "Costs          nothing: it is said" in said
-    assert re.search(r"\ntraining: .+\n.+\n  Costs          only noted\n", said) and "(the level of an order)" in said
+    assert (
+        re.search(r"\ntraining: .+\n.+\n  Costs          only noted\n", said)
+        and "(divides the level of an order)" in said
+    )
     assert not re.search(r"Costs +…|In the report +…$|\u202f", said, re.MULTILINE)

@@ -185,7 +185,7 @@ def test_no_lead_is_printed_without_those_who_are_as_fast_and_not_ranked(report_
     (answer,) = (answer for answer in Book(evaluation=evaluation).answers if len(answer.ranked) > 1)
 
     assert [each.summary.case.framework for each in answer.passed_over] == ["tensorflow", "mindspore"]
-    passed = "as frameworks that are not ranked here are no slower than the second: TensorFlow 93.00 ("
+    passed = "as others, not ranked here, are no slower than the second: TensorFlow 93.00 ("
     said = page.one("section", id="verdict").text("en")
     assert said.count(passed) == 1 == said.count("); MindSpore 92.00 (")
 

@@ -68,9 +68,7 @@ def test_the_csv_has_every_change_with_both_cases(built):
     last = next(row for row in table if row["after"] == "float16" and row["case_id_after"].endswith("-4x8"))
 
     assert len(table) == 12 + 9
-    assert float(last["ratio"]) > 1
-    assert last["outcome"] == "ahead"
-    assert last["case_id_after"].endswith("-4x8")
+    assert float(last["ratio"]) > 1 and last["outcome"] == "ahead"
 
 
 def test_the_finding_of_variants_says_what_each_option_changes_at_the_scale_shown():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalsuite.commands.launching.adaptive_repeats import AdaptiveRepeats
-from evalsuite.core.findings import BusyMachine, RepeatsAdded, RunMadeAgain
+from evalsuite.core.findings import BusyMachine, EvaluatedBefore, RepeatsAdded, RoundsMissing, RunMadeAgain
 from evalsuite.core.model import Run, Summary
 from evalsuite.launch import campaign
 from evalsuite.logs.catalogue import Places
@@ -90,6 +90,20 @@ def test_the_more_rivals_or_looks_the_clearer_a_lead_must_be():
     again = replace(other, findings=(RunMadeAgain(attempts=11, failed=6, where=""),))
     by_machine = replace(other, findings=(RunMadeAgain(attempts=11, failed=0, where=""),))
     assert not significance.compare(again, first).behind and significance.compare(by_machine, first).behind
+
+
+@pytest.mark.parametrize("made", [1, 2])
+def test_runs_are_advised_at_the_level_at_which_they_are_tested(made):
+    def rows(repeats, *findings):
+        return [replace(make(case, [v] * repeats), findings=findings) for case, v in ((CASE, 9), (OTHER, 8))]
+
+    few = decisions.rank(rows(made, EvaluatedBefore(evaluations=2, where=""))).deciding
+    more = rows(5, EvaluatedBefore(evaluations=2, where=""), RepeatsAdded(planned=made, later=5, where=""))
+    stopped = decisions.rank(rows(made, RoundsMissing(planned=5, here=made, where=""))).deciding
+
+    assert (few.runs, few.anew) == (2 * (5 - made), 10)
+    assert few.level == significance.LEVEL / significance.looks(more[0])
+    assert (stopped.anew, stopped.level) == (0, significance.LEVEL)
 
 
 def test_of_two_campaigns_each_must_show_the_order():

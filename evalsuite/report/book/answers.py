@@ -14,7 +14,7 @@ from evalsuite.results.compare import answers as compared
 from evalsuite.results.compare.answers import Answer, Apart, Missing
 from evalsuite.results.compare.decisions import PUBLISHED, Ranked, speed
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.significance import EQUAL_WITHIN, LEAST_GAP, LEVEL, looks
+from evalsuite.results.compare.significance import EQUAL_WITHIN, LEAST_GAP, LEVEL
 from evalsuite.results.measure.summary import FULL_REPEATS, failed_runs
 
 MOST_BESIDE = 2  # reasons in a headline
@@ -54,11 +54,10 @@ def with_signs(number: Number, summary: Summary, words: Words) -> Number | Text:
 
 def passed(answer: Answer, words: Words) -> Rendered:
     """Who is not ranked and no slower than the second, without whom no lead is printed."""
-    told = list[Text]()
-    for each in answer.passed_over:
-        known = {"value": value(answer, each, words), "why_text": why_not_comparable.briefly(each.obstacles, words)}
-        told.append(words("answers.passed", framework=name(answer, each.summary, words), **known))
-    return replace(words.listed(told), separators=SEVERAL)
+    each = ((of.obstacles, name(answer, of.summary, words), value(answer, of, words)) for of in answer.passed_over)
+    why = why_not_comparable.briefly
+    told = (words("answers.passed", framework=who, value=had, why_text=why(of, words)) for of, who, had in each)
+    return options.apart(told, words, SEVERAL)
 
 
 def sentence(answer: Answer, words: Words) -> Text:
@@ -148,9 +147,10 @@ def deciding(answer: Answer, words: Words) -> Rendered | None:
     if (repeats := answer.deciding) is None:
         return None
     named = [words("answers.fact_key", name_text=words(f"values.fact.{of}"), key=of) for of in repeats.facts]
-    level = numbers.limit(round(LEVEL / max(looks(row.summary) for row in answer.ranked), 4))
-    values = {"runs": numbers.count(repeats.runs), "facts": words.listed(named), "level": level}
-    needed = ["facts"] * bool(named and repeats.runs) + [repeats.needed]
+    levels = {"level": numbers.limit(round(repeats.level, 4)), "whole": numbers.limit(LEVEL)}
+    runs = {"runs": numbers.count(repeats.runs), "anew": numbers.count(repeats.anew)}
+    values = {**runs, **levels, "facts": words.listed(named), "each_text": words(f"answers.each_{answer.scope.among}")}
+    needed = ["facts"] * bool(named and repeats.runs) + ["extension" if repeats.anew else repeats.needed]
     said = [words.pick(f"answers.needs_{each}", values) for each in needed]
     first, second = (speed(entry.summary) for entry in answer.ranked[:2])
     if first < (1 + LEAST_GAP) * second and repeats.runs:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -194,13 +194,9 @@ class Distinction:
     recipe: str | None
     options: tuple[tuple[str, str], ...]
 
-    @property
-    def without_options(self) -> "Distinction":
-        return replace(self, options=())
-
-    def names(self, words: Words) -> tuple[Rendered, ...]:
+    def names(self, words: Words, *, script_alone: bool = False) -> tuple[Rendered, ...]:
         script = (words.same(self.recipe),) if self.recipe else ()
-        return (*script, *(options.option(*pair, words) for pair in self.options))
+        return (*script, *(options.option(*pair, words) for pair in self.options if not script_alone))
 
 
 def distinctions(cases: Iterable[Case]) -> dict[str, Distinction]:

@@ -27,7 +27,7 @@ from evalsuite.results.compare.answers import Answer, Conditions, Missing
 from evalsuite.results.compare.decisions import PUBLISHED, Candidate, RankingScope, speed
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.significance import looks
+from evalsuite.results.compare.significance import looked, looks
 from evalsuite.results.judge.breaks import Ladder
 from evalsuite.results.measure.convergence import FEWEST_SEEDS, IN_SEQUENCES, guessed
 from evalsuite.results.measure.summary import FULL_REPEATS
@@ -219,14 +219,11 @@ class _Maker:
         short = {of: names.visible(of.partition(" (")[0].replace("(R)", "")) for of in machines}
         self.machines = short if len({*short.values()}) == len(short) else {of: names.visible(of) for of in machines}
         self.curves = by_key((row.case.series, row) for row in book.valid)
-        places = ((case, book.ranking_scopes[case.model]) for case in book.planned)
-        works = by_key((compared.work_of(compared.setting_of(case, of)), of.candidate(case)) for case, of in places)
-        self.asked = {work: {*candidates} for work, candidates in works.items()}
         scope_of = book.ranking_scopes | {answer.setting.model: answer.scope for answer in book.answers}
         places = ((case, scope_of[case.model]) for case in book.planned)
         each = ((compared.work_of(compared.setting_of(case, of)), of.candidate(case), case) for case, of in places)
         self.planned = by_key(((work, candidate), case) for work, candidate, case in each)
-
+        self.asked = by_key(self.planned)
         scopes = [of for of in book.ranking_scopes.values() if of.among == "variants"]
         known = {() if of.scripts else tuple(name for name, _ in of.options) for of in scopes}
         self.titles = known.pop() if len(known) == 1 else ()  # in what all variants differ: their names are the values
@@ -291,7 +288,7 @@ class _Maker:
         of = by_key((answer.candidate(row), row) for row in sorted(every, key=lambda row: -speed(row)))
         rows = [row for candidate in of for row in self._rows(answer, candidate, of[candidate], alike)]
         rows.sort(key=lambda of: -speed(row) if (row := of.summary) and row.trained != "did_not_train" else 0.0)
-        asked = {*of} | self.asked[compared.work_of(answer.setting)]
+        asked = {*of, *self.asked[compared.work_of(answer.setting)]}
         for gap in answer.missing:
             if gap.candidate in asked and gap.candidate not in of:
                 name = self._name(gap.candidate, answer.scope)
@@ -597,8 +594,11 @@ def _chips(
         told = [words("board.trained_some", **_of(of["trained"], of.total()))]
         told += [words(f"board.trained_{key}", n=numbers.count(n)) for key, n in of.most_common() if key != "trained"]
         yield Chip(text=words.listed(told), good=False)
-    if (tries := max(map(looks, rows))) > 1:
-        yield Chip(text=words("board.looks", n=numbers.count(tries)), good=False)
+    if again := [row for row in rows if looks(row) > 1]:
+        times = looked(max(again, key=looks)).items()
+        why = words.listed(words(f"board.looks_{key}", n=numbers.count(n)) for key, n in times if n)
+        known = {"times": numbers.least_and_most([*map(looks, again)], numbers.plain), **_of(len(again), len(rows))}
+        yield Chip(text=words("board.looks", **known, why_text=why), good=False)
     if cited:
         kind = "published" if any(row.origin in PUBLISHED for row in cited) else "printed"
         yield Chip(text=words(f"board.chip_{kind}", **_of(len(cited), len(rows))), good=False)

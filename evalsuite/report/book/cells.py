@@ -69,24 +69,15 @@ def legend(cells: Iterable[Cell], *others: str) -> tuple[str, ...]:
     return tuple(key for key in (*MARKS, *GLYPHS) if key in present)
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfAll:
-    marks: tuple[str, ...] = ()
-    n: int | None = None
-
-
-def of_all(cells: Iterable[Cell]) -> OfAll:
+def of_all(cells: Iterable[Cell]) -> tuple[tuple[str, ...], int | None]:
     """The marks that every value carries, and the n of all of them; of two values at least."""
     valued = [cell for cell in cells if cell.state == "value"]
     if len(valued) < 2:
-        return OfAll()
-    counts = {cell.n for cell in valued}
-    return OfAll(
-        marks=tuple(mark for mark in MARKS if all(mark in cell.marks for cell in valued)),
-        n=counts.pop() if len(counts) == 1 else None,
-    )
+        return (), None
+    counts, marks = {cell.n for cell in valued}, tuple(mark for mark in MARKS if all(mark in of.marks for of in valued))
+    return marks, counts.pop() if len(counts) == 1 else None
 
 
-def bare(cell: Cell, shared: OfAll) -> Cell:
-    marks = tuple(mark for mark in cell.marks if mark not in shared.marks)
-    return replace(cell, marks=marks, n=cell.n if shared.n is None else None)
+def bare(cell: Cell, of_all_marks: tuple[str, ...], of_all_n: int | None) -> Cell:
+    marks = tuple(mark for mark in cell.marks if mark not in of_all_marks)
+    return replace(cell, marks=marks, n=cell.n if of_all_n is None else None)

@@ -9,7 +9,7 @@ from evalsuite.core.model import Case
 from evalsuite.report.book import cells, columns
 from evalsuite.report.book.blocks import Distinction, Model, distinctions
 from evalsuite.report.book.book import Book
-from evalsuite.report.book.cells import Cell, OfAll
+from evalsuite.report.book.cells import Cell
 from evalsuite.report.book.columns import CaseColumn
 from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.numbers import Number
@@ -31,7 +31,8 @@ class FiguresTable:
     sizes: tuple[str, ...]  # the options that tell how large the model is
     columns: tuple[CaseColumn, ...]
     rows: tuple[FiguresRow, ...]
-    of_all: OfAll
+    marks: tuple[str, ...]  # that every value carries
+    n: int | None
 
     @property
     def legend(self) -> tuple[str, ...]:
@@ -75,9 +76,9 @@ def of_model(book: Book, model: Model) -> FiguresTable | None:
         )
         for case in sorted(cases, key=order)
     ]
-    shared = cells.of_all(row.throughput for row in rows)
-    bare = tuple(replace(row, throughput=cells.bare(row.throughput, shared)) for row in rows)
-    return FiguresTable(sizes=sizes, columns=used, rows=bare, of_all=shared)
+    marks, n = cells.of_all(row.throughput for row in rows)
+    bare = tuple(replace(row, throughput=cells.bare(row.throughput, marks, n)) for row in rows)
+    return FiguresTable(sizes=sizes, columns=used, rows=bare, marks=marks, n=n)
 
 
 def _without(case: Case, sizes: Sequence[str]) -> Case:

@@ -77,10 +77,10 @@ class ResultsTable:
 
     def _grid(self, cell_of: CellOf, *, ranked: bool = False) -> Grid:
         rows = [_with_leaders(row, self.scales) if ranked else row for row in self._rows(cell_of)]
-        shared = cells.of_all(cell for row in rows for cell in row.cells)
-        shown = (replace(row, cells=tuple(cells.bare(cell, shared) for cell in row.cells)) for row in rows)
+        marks, n = cells.of_all(cell for row in rows for cell in row.cells)
+        shown = (replace(row, cells=tuple(cells.bare(cell, marks, n) for cell in row.cells)) for row in rows)
         groups = groupby(shown, key=lambda row: (row.block.id, row.column.example.xla))
-        return Grid(groups=tuple(tuple(same) for _, same in groups), marks=shared.marks, n=shared.n)
+        return Grid(groups=tuple(tuple(same) for _, same in groups), marks=marks, n=n)
 
     def _rows(self, cell_of: CellOf) -> Iterable[SeriesRow]:
         one_base = len(self.base_devices) < 2

@@ -10,11 +10,12 @@ from typing import Literal
 
 from evalsuite.core import paths
 from evalsuite.core.decode import whole
+from evalsuite.core.findings import RoundsMissing
 from evalsuite.core.model import Case, Summary, by_key
 from evalsuite.results.compare import fairness, significance
 from evalsuite.results.compare.fairness import Purpose
 from evalsuite.results.compare.scaling import suspicious
-from evalsuite.results.compare.significance import PairComparison
+from evalsuite.results.compare.significance import LEVEL, PairComparison, looks
 from evalsuite.results.measure.summary import DECIDING_ORIGINS, FULL_REPEATS, failed_runs, short_window
 
 WORK = ("image_size", "sequence_length", "network")
@@ -106,6 +107,8 @@ class Deciding:
     needed: Needed
     runs: int = 0
     facts: tuple[str, ...] = ()  # not stated for all: runs alone would decide nothing
+    level: float = LEVEL  # at which these would be tested: that of a new plan is whole
+    anew: int = 0  # runs of a new plan, where those are more repeats of this one
 
 
 class Told:
@@ -181,11 +184,16 @@ def _deciding(known: Known, rows: Sequence[Summary], scope: RankingScope) -> Dec
     facts = tuple(dict.fromkeys(fact for pair in pairs for fact in fairness.unknown_facts(*pair, scope.purpose)))
     if known == "facts":
         return Deciding(needed="facts", facts=facts)
-    again = [short_window(row) for row in rows]
-    more = [FULL_REPEATS if short else max(0, FULL_REPEATS - row.n) for row, short in zip(rows, again, strict=True)]
-    if known != "runs" or not any(more):
+    more, anew = sum(max(0, FULL_REPEATS - row.n) for row in rows), FULL_REPEATS * len(rows)
+    if known == "runs" and any(map(short_window, rows)):
+        return Deciding(needed="window", runs=anew, facts=facts)
+    if known != "runs" or not more:
         return None
-    return Deciding(needed="window" if any(again) else "repeats", runs=sum(more), facts=facts)
+    asked = [each.planned for row in rows for each in row.findings if isinstance(each, RoundsMissing)]
+    sealed = any(run.campaign and run.origin == "measured" for row in rows for run in row.measurements)
+    added = sealed * max(0, FULL_REPEATS - max((*asked, *(len(row.measurements) for row in rows))))
+    level = LEVEL / max(looks(row, added) for row in rows)
+    return Deciding(needed="repeats", runs=more, facts=facts, level=level, anew=anew if added else 0)
 
 
 def speed(summary: Summary) -> float:

@@ -155,13 +155,21 @@ def apart(lower: Sequence[float], higher: Sequence[float], gap: float = LEAST_GA
     return max(lower) < min(higher) and _gap_of_medians(lower, higher) >= gap
 
 
-def looks(summary: Summary) -> int:
-    """How often a lead may have been looked for: in each evaluation of the plan, after each repeat added later, and
-    with each run that its own script failed, and another took its place."""
-    added = [each.later - each.planned for each in summary.findings if isinstance(each, RepeatsAdded)]
-    before = [each.evaluations for each in summary.findings if isinstance(each, EvaluatedBefore)]
-    failed = sum(each.failed for each in summary.findings if isinstance(each, RunMadeAgain))
-    return (1 + max(added, default=0)) * (1 + max(before, default=0)) * (1 + failed)
+def looks(summary: Summary, more: int = 0) -> int:
+    """How often a lead may have been looked for, with so many *more* repeats added."""
+    of = looked(summary)
+    return (1 + of["before"]) * (1 + of["added"] + more) * (1 + of["failed"])
+
+
+def looked(summary: Summary) -> Mapping[str, int]:
+    """By cause: in each evaluation of the plan, after each repeat added later, and with each run that its own script
+    failed, and another took its place."""
+    of = summary.findings
+    return {
+        "before": max((each.evaluations for each in of if isinstance(each, EvaluatedBefore)), default=0),
+        "added": max((each.later - each.planned for each in of if isinstance(each, RepeatsAdded)), default=0),
+        "failed": sum(each.failed for each in of if isinstance(each, RunMadeAgain)),
+    }
 
 
 def _is_below(lower: Sequence[float], higher: Sequence[float], tests: int, gap: float) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import combinations
 
-from evalsuite.core.model import Case, Row, Summary
+from evalsuite.core.model import Row, Summary
 from evalsuite.results.compare import significance
 from evalsuite.results.compare.fairness import FRAMEWORKS, groups
 from evalsuite.results.compare.significance import EARLY_LEVELS, Rounds
@@ -61,11 +61,7 @@ def _at_threshold(known: Sequence[Summary], asked: Threshold) -> Iterator[str]:
         base = by_case.get(row.base) if row.base and row.base != row.case else None
         if base is None or row.case.nodes < asked.min_nodes:
             continue
-        few = min(row.n, base.n) < FULL_REPEATS
-        if few or not clear_of(values(row), values(base), row.case, base.case, asked.threshold):
+        found = ratio_of_medians(values(row), values(base), row.case.total_devices / base.case.total_devices)
+        low, high, few = found.low, found.high, min(row.n, base.n) < FULL_REPEATS
+        if few or low is None or high is None or low <= asked.threshold <= high:
             yield from (row.case.id, base.case.id)
-
-
-def clear_of(ours: Sequence[float], base: Sequence[float], case: Case, base_case: Case, threshold: float) -> bool:
-    interval = ratio_of_medians(ours, base, case.total_devices / base_case.total_devices)
-    return interval.low is not None and interval.high is not None and not interval.low <= threshold <= interval.high

@@ -120,7 +120,7 @@ def _row(
         solution=solution,
         scaled=bool(solved and solved.scaled),
         missed=bool(solved and reached and reached[1].value < reached[0].value),
-        judgement=_judgement(summary, reached, solved, runs, targets, words),
+        judgement=_judgement(*reached, solved, _base(summary, runs, targets), words) if reached else None,
         arrival=tuple(_arrival_cells(summary, reached[0], words)) if reached else (),
     )
 
@@ -149,22 +149,11 @@ def number(score: Score) -> Number:
     return numbers.significant(score.value)
 
 
-def _judgement(
-    summary: Row,
-    reached: tuple[Target, Score] | None,
-    solved: Solution | None,
-    runs: Sequence[Trial],
-    targets: Sequence[Target],
-    words: Words,
-) -> Text | None:
-    if reached is None:
-        return None
-    target, score = reached
+def _judgement(target: Target, score: Score, solved: Solution | None, base: Score | None, words: Words) -> Text:
     if solved is None:
         return words("convergence.too_short", epochs=numbers.count(target.epochs))
     if score.value < target.value:
         return words("convergence.missed", target=_plain(target), points=numbers.points(score.value - target.value))
-    base = _base(summary, runs, targets)
     if base is None:
         return words("convergence.reached", target=_plain(target))
     if room.same(score, base, target):
