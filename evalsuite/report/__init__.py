@@ -38,7 +38,10 @@ def renewed(out: Path) -> Iterator[Path]:
 
     beside = out / BESIDE
     beside.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(beside)
+    for path in beside.glob("[!.]*"):  # of a process that was killed
+        with contextlib.suppress(OSError), hold_lock(path / LOCK, wait=False) as dead:
+            if dead:
+                shutil.rmtree(path, ignore_errors=True)
     own = Path(tempfile.mkdtemp(prefix=".", dir=beside))  # has its lock before others see it
     with hold_lock(own / LOCK):
         new = own.rename(beside / own.name.removeprefix("."))
@@ -49,15 +52,6 @@ def renewed(out: Path) -> Iterator[Path]:
             shutil.rmtree(new, ignore_errors=True)
             with contextlib.suppress(OSError):
                 beside.rmdir()  # unless another writes here
-
-
-def _remove_abandoned(beside: Path) -> None:
-    from evalsuite.core.locks import hold_lock
-
-    for path in beside.glob("[!.]*"):
-        with contextlib.suppress(OSError), hold_lock(path / LOCK, wait=False) as dead:
-            if dead:
-                shutil.rmtree(path, ignore_errors=True)
 
 
 def build(
@@ -74,7 +68,6 @@ def build(
     from evalsuite.report.page import render
     from evalsuite.report.text import words
 
-    out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     book = book or Book(evaluation=identity.ordered(evaluation))
     build_hash = identity.build_hash(evaluation)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.errors import EvalsuiteError, NothingMeasured
-from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run, Unmeasured
+from evalsuite.core.model import Case, Evaluation, Finding, Measurement, Row, Run, Unmeasured, by_key
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.text.disclosure import disclosed
 from evalsuite.results.compare.scaling import with_scaling
@@ -53,7 +53,7 @@ def evaluate(
     asked = (*cases, *(skip.case for skip in planned.skips))
     settings.check(asked, criteria_file)
     recorded = attempts.read(store.journal, wanted, frozenset(case.id for case in asked) if only is None else None)
-    ordered = _checked(measured, recorded, store, cases)
+    ordered = _checked(measured, recorded, store, cases, cache)
     environments = _environments(store, ordered)
     commands = {each.measurement.run.id: each.command for each in measured if each.command}
     values = summaries(units.in_one_unit(ordered))
@@ -87,13 +87,14 @@ def evaluate(
 
 
 def _checked(
-    measured: Sequence[Measured], recorded: Recorded, store: Store, cases: Sequence[Case]
+    measured: Sequence[Measured], recorded: Recorded, store: Store, cases: Sequence[Case], cache: Path | None
 ) -> list[Measurement]:
     """In the order of the plan."""
     flops_and_energy.bring_models(root / "models" for root in store.roots)
     position = {case.id: place for place, case in enumerate(cases)}
     marked = attempts.mark_changed(measured, recorded, store.folder)
-    return data_rules.check_measurements(sorted(marked, key=lambda m: (position[m.run.case.id], m.run.repeat)))
+    ordered = sorted(marked, key=lambda m: (position[m.run.case.id], m.run.repeat))
+    return data_rules.check_measurements(ordered, cache and measuring.file_of(cache, store.root.absolute()))
 
 
 def _compared(
@@ -127,9 +128,6 @@ def _refuse_unfit(measured: Sequence[Measured], store: Store) -> None:
 
 
 def _environments(store: Store, measurements: Sequence[Measurement]) -> dict[str, HostEnvironment]:
-    hosts_of: dict[str, HostEnvironment] = {}
-    for measurement in measurements:
-        if measurement.environment and (key := str(measurement.environment)) not in hosts_of:
-            hosts = store.folder(measurement.run).environments()
-            hosts_of.update((key, host) for host in list(hosts.values())[:1])  # none: a name alone
-    return hosts_of
+    named = by_key((str(of), run.run) for run in measurements if (of := run.environment) and of.nodes)
+    found = ((key, store.folder(runs[0]).environments()) for key, runs in named.items())
+    return {key: next(iter(hosts.values())) for key, hosts in found if hosts}

@@ -128,30 +128,6 @@ def test_an_entry_that_is_spoilt_is_made_again_and_no_program_in_it_is_run(folde
     assert not (tmp_path / "was here").exists()
 
 
-def test_one_file_holds_all_and_no_run_that_is_not_as_it_was_is_taken_from_it(tmp_path, read, monkeypatch):
-    monkeypatch.setattr(cached, "WORTH_A_PROCESS", 3)
-    monkeypatch.setattr(cached.processes, "usable_cores", lambda: [0])
-    folders = [RunFolder(shutil.copytree(of.path, tmp_path / of.path.parent.name / of.path.name)) for of in RUNS[:3]]
-
-    def measured(some):
-        """And how many folders were read for it; of the single entries none stays."""
-        before, found = len(read), cached.measure_folders(some, HOUSE, tmp_path / "cache", lambda: None)
-        for entry in (tmp_path / "cache").glob("*/??/*"):
-            entry.unlink()
-        return found, len(read) - before
-
-    (direct, broken), times = measured(folders)
-    assert (times, measured(folders), measured(folders[1:])) == (3, ((direct, []), 0), ((direct[1:], broken), 0))
-    (one,) = files.version_folder(tmp_path / "cache").glob("all-*")
-    whole = pickle.loads(one.read_bytes())
-    others = dict(zip(whole, [*whole.values()][1:], strict=False))  # each of another run
-    for bad in (*SPOILT, *map(pickle.dumps, (dict.fromkeys(whole), others))):
-        one.write_bytes(bad)
-        assert measured(folders) == ((direct, []), 3)
-    (folders[0].path / "log.other.txt").write_bytes(b"")
-    assert measured(folders)[1] == 1
-
-
 def test_a_cache_that_cannot_be_written_costs_time_alone(folder, tmp_path):
     (tmp_path / "cache").write_text("a file where a folder should be")
 

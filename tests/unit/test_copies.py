@@ -1,5 +1,6 @@
 """D04 beyond equal bytes, and repeats that were chosen among more."""
 
+import pickle
 from dataclasses import replace
 from itertools import accumulate
 from random import Random
@@ -114,6 +115,30 @@ def test_a_part_of_another_run_is_found_whatever_it_was_multiplied_by():
     told = [run(place, [round(each, 6) for each in of]) for place, of in enumerate((times, others, changed))]
 
     assert [*copies.copies(told)] == [2]
+
+
+OTHERS = {
+    "counted": lambda of: run(2, steps((0, 100), scatter=2)),
+    "printed": lambda of: replace(of, printed_each=tuple(steps((0, 100), scatter=2))),
+    "origin": lambda of: replace(of, origin="cited"),
+    "number": lambda of: replace(of, run=replace(of.run, repeat=7)),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_what_step_times_told_is_kept_until_a_run_of_the_model_and_scale_has_others(other, tmp_path, monkeypatch):
+    looked, kept, once = [], tmp_path / "kept", copies._same_times
+    monkeypatch.setattr(copies, "_same_times", lambda of: looked.append(len(of)) or once(of))
+    larger = [replace(run(k), run=replace(run(k).run, case=synthetic.case(scale=(1, 2)))) for k in (0, 1)]
+    runs = [run(0, steps((0, 100))), run(1, steps((0, 100), scatter=1)), run(2, steps((0, 100))), *larger]
+    changed = [*runs[:2], OTHERS[other](runs[2]), *larger]
+    for some, again in ((runs, [3, 2]), (runs, []), (changed, [3]), (changed[:2] + larger, [2])):
+        direct = copies.copies(some)
+        looked.clear()
+        assert (copies.copies(some, kept), looked) == (direct, again)
+    kept.write_bytes(pickle.dumps(dict.fromkeys("ab")))
+    assert copies.copies(runs, kept) == copies.copies(runs)
+    assert (copies.copies(runs) != copies.copies(changed)) == (other != "number")
 
 
 @pytest.mark.parametrize("edit", ["edited", "cut", "multiplied", "shuffled"])

@@ -179,9 +179,9 @@ def hold_together(summaries: Sequence[Row]) -> list[Row]:
 
 
 def _apart(row: Summary, other: Summary, courses: Sequence[Sequence[Course]]) -> findings.LossesApart | None:
-    data = [{fact.value for run in of.measurements for fact in run.facts if fact.key == "data"} for of in (row, other)]
     stands = row.trained != "trained" == other.trained
-    if not (stands or row.unit in IN_SEQUENCES) or (all(data) and data[0] != data[1]):
+    each = ({fact.value for run in of.measurements for fact in run.facts if fact.key == "data"} for of in (row, other))
+    if not (stands or row.unit in IN_SEQUENCES) or (all(data := [*each]) and data[0] != data[1]):
         return None
     step = min(course[-1][0] for course in itertools.chain(*courses))
     ends = [[loss_at(course, step) for course in of] for of in courses]

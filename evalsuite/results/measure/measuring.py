@@ -1,16 +1,14 @@
 """Run folders → their measurements, by a process on each core: the same as by one. What was made already is kept as
 long as no file of a run folder changes (name, inode, size, times of change: as for git's index), nor this package's
-source and data; of many also in one file. With dialects of others nothing is kept: their code is unknown."""
+source and data. With dialects of others nothing is kept: their code is unknown."""
 
 import contextlib
 import functools
 import hashlib
 import importlib
-import io
 import os
 import pickle
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +22,8 @@ from evalsuite.logs.text.disclosure import disclosed_whole
 from evalsuite.results.measure import measurement as measurement_room
 from evalsuite.runs.store import RunFolder
 
-# modules of plain values; nothing else is loaded
-VALUES = frozenset(
-    {"evalsuite.core.model", "evalsuite.core.findings", "evalsuite.core.documents", "evalsuite.core.messages", __name__}
-)
+ROOMS = ("model", "findings", "documents", "messages")  # of plain values; nothing else is loaded
+VALUES = frozenset({__name__, *(f"evalsuite.core.{room}" for room in ROOMS)})
 UNUSABLE = (OSError, pickle.UnpicklingError, EOFError, ValueError, AttributeError, TypeError, ImportError, IndexError)
 WORTH_A_PROCESS = 100  # folders; of fewer, starting it costs more than it saves
 Seen = tuple[tuple[str, int, int, int, int], ...]  # of each file its name, inode, size and when it was changed
@@ -53,11 +49,7 @@ def measure_folders(
             return UnreadableRun(file=error.message.partition(": ")[0], said=error.message, where=folder.place)
 
     entries = [_entry(cache if places == measurement_room.HOUSE else None, folder) for folder in folders]
-    roots = ((of.file.parents[1], zlib.crc32(os.fsencode(of.folder.absolute().parents[1]))) for of in entries if of)
-    file = next((kept / f"all-{root:x}" for kept, root in roots), None)
-    held = together if file and isinstance(together := _load(file), dict) else {}
-    in_one = [entry and _fitting(entry, held.get(entry.file.name)) for entry in entries]
-    known = [kept or (of and _fitting(of, _load(of.file))) for kept, of in zip(in_one, entries, strict=True)]
+    known = [of and _held(of) for of in entries]
     left = [place for place, value in enumerate(known) if value is None]
     if len(left) >= WORTH_A_PROCESS:
         importlib.import_module("evalsuite.results.samples.sample_arrays")  # and numpy: each process needs it
@@ -65,21 +57,27 @@ def measure_folders(
     made = processes.shared(read_folder, left, meanwhile, worth=len(left) >= WORTH_A_PROCESS)
     again = dict(zip(left, made, strict=True))
     every = [again[place] if place in again else read_folder(place, kept) for place, kept in enumerate(known)]
-    if file and in_one.count(None) >= max(WORTH_A_PROCESS, len(folders) // 20):
-        fresh = ((of, each) for of, each in zip(entries, every, strict=True) if of and _seen(of.folder) == of.seen)
-        _keep(file, {of.file.name: (of.seen, each) for of, each in fresh})
     return [each for each in every if isinstance(each, Measured)], [each for each in every if isinstance(each, Finding)]
 
 
 def measure(folder: RunFolder, places: Places, cache: Path | None) -> Measured:
     """The run in *folder*, kept in *cache*; None keeps nothing. Raises EvalsuiteError if its case cannot be read."""
     entry = _entry(cache if places == measurement_room.HOUSE else None, folder)
-    if entry and (known := _fitting(entry, _load(entry.file))):
+    if entry and (known := _held(entry)):
         return known
     measurement, command = measurement_room.measured(folder, places)
     made = Measured(disclosed_whole(measurement), command and disclosed_whole(command))
-    if entry and _seen(entry.folder) == entry.seen:
+    if entry and _seen(folder.path) == entry.seen:
         _keep(entry.file, (entry.seen, made))
+    return made
+
+
+def make_once(file: Path | None, work: Mapping[str, Callable[[], Any]]) -> Mapping[str, Any]:
+    """Digest of what something is made of → that something: as *file* has it, which then has these alone."""
+    held = together if file and isinstance(together := _load(file), dict) else {}
+    made = {digest: held[digest] if digest in held else make() for digest, make in work.items()}
+    if file and made.keys() != held.keys():
+        _keep(file, made)
     return made
 
 
@@ -91,16 +89,17 @@ def _keep(file: Path, value: object) -> None:
 
 class Entry(NamedTuple):
     file: Path
-    folder: Path  # of the run
     seen: Seen
 
 
 def _entry(cache: Path | None, folder: RunFolder) -> Entry | None:
-    if cache is None or not (seen := _seen(folder.path)):
-        return None
-    asked = f"{folder.path.absolute()}\0{folder.label}\0{folder.shift}".encode("utf-8", "backslashreplace")
-    key = hashlib.sha256(asked).hexdigest()
-    return Entry(file=files.version_folder(cache) / key[:2] / key, folder=folder.path, seen=seen)
+    seen = _seen(folder.path) if cache else ()
+    return Entry(file_of(cache, folder.path.absolute(), folder.label, folder.shift), seen) if cache and seen else None
+
+
+def file_of(cache: Path, *told: object) -> Path:
+    key = hashlib.sha256("\0".join(map(str, told)).encode("utf-8", "backslashreplace")).hexdigest()
+    return files.version_folder(cache) / key[:2] / key
 
 
 def _seen(folder: Path) -> Seen:
@@ -110,14 +109,14 @@ def _seen(folder: Path) -> Seen:
     return ()
 
 
-def _fitting(entry: Entry, held: Any) -> Measured | None:
-    seen, value = held if isinstance(held, tuple) and len(held) == 2 else (None, None)
+def _held(entry: Entry) -> Measured | None:
+    seen, value = held if isinstance(held := _load(entry.file), tuple) and len(held) == 2 else (None, None)
     return value if seen == entry.seen and isinstance(value, Measured) else None
 
 
 def _load(file: Path) -> Any:
-    with contextlib.suppress(*UNUSABLE):
-        return _Values(io.BytesIO(files.read_bytes(file))).load()
+    with contextlib.suppress(*UNUSABLE), files.open_file(file) as opened:
+        return _Values(opened).load()
     return None
 
 

@@ -1,16 +1,20 @@
 """D04: runs that are no repeats of their own: copies of another, parts of one training, values without any scatter."""
 
 import functools
+import hashlib
+import marshal
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from decimal import Decimal
 from itertools import combinations, pairwise
+from pathlib import Path
 
 from evalsuite.core import findings as rules
 from evalsuite.core.decode import instant
 from evalsuite.core.model import Finding, Measurement, by_key
+from evalsuite.results.measure import measuring
 from evalsuite.results.measure.statistics import chance_of_equals, likest_before
 
 OWN_LOGS = ("measured", "imported")  # of others a table's row is the log
@@ -20,9 +24,21 @@ DAY_S = 86_400.0  # after which a run is of another campaign
 MOST_BEFORE = 20  # runs of a model and scale, against which each is held
 
 
-def copies(runs: Sequence[Measurement]) -> dict[int, Finding]:
-    of_logs = {**_reshaped(runs), **_at_once(runs), **_parts(runs), **_same_times(runs), **_same_bytes(runs)}
+def copies(runs: Sequence[Measurement], kept: Path | None = None) -> dict[int, Finding]:
+    """*kept*: a file of what step times told; of a model and scale it is found anew where any run has others."""
+    alike = by_key(((run.run.case.model, run.run.case.scale), place) for place, run in enumerate(runs)).values()
+    groups = ([runs[place] for place in places] for places in alike)
+    work = {_digest(of): functools.partial(lambda of: (_reshaped(of), _same_times(of)), of) for of in groups}
+    found = [*zip(alike, measuring.make_once(kept, work).values(), strict=True)]
+    reshaped, same = ({places[at]: each for places, of in found for at, each in of[kind].items()} for kind in (0, 1))
+    of_logs = {**reshaped, **_at_once(runs), **_parts(runs), **same, **_same_bytes(runs)}
     return {**_scaled(runs), **_without_scatter(runs), **of_logs}
+
+
+def _digest(runs: Iterable[Measurement]) -> str:
+    each = ((run, run.throughput and run.throughput.counted) for run in runs)
+    read = [(of.run.id, of.origin, of.printed_each, n and (n.before_s, n.seconds, n.after_s)) for of, n in each]
+    return hashlib.sha256(marshal.dumps(read, 2)).hexdigest()  # a format without references
 
 
 def by_stamps(runs: Sequence[Measurement]) -> list[Measurement]:
@@ -63,9 +79,10 @@ def _apart(hosts: Collection[str], others: Collection[str]) -> bool:
 
 def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Of one case they are ranks or files of one training, and of several on one machine neighbours."""
-    findings, running = dict[int, Finding](), dict[int, list[tuple[float, int]]]()  # the latter of each case
+    findings, running = dict[int, Finding](), dict[str, list[tuple[float, int]]]()  # the latter of each case
     alone, met = list[tuple[float, int]](), list[tuple[float, int]]()  # of all, without and with a finding
-    cases, machines = (_numbered(each) for each in ([of.run.case for of in runs], [of.environment for of in runs]))
+    cases, known = [run.run.case.id for run in runs], dict[object, int]()
+    machines = [known.setdefault(run.environment, len(known)) for run in runs]  # to compare them whole takes long
 
     def meet(one: int, other: int) -> bool:
         return machines[one] == machines[other] and not _apart(runs[one].hosts, runs[other].hosts)
@@ -83,12 +100,6 @@ def _at_once(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         met += [each for each in alone if each[1] in findings]
         alone = [each for each in alone if each[1] not in findings]
     return findings
-
-
-def _numbered(values: Iterable[object]) -> list[int]:
-    """Equal ones have one number: comparing whole cases, each with each, takes a tenth of a report."""
-    known: dict[object, int] = {}
-    return [known.setdefault(each, len(known)) for each in values]
 
 
 def _same_bytes(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
@@ -121,15 +132,13 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         if run.origin in OWN_LOGS:
             of_length = {len(each): each for each in series if len(each) >= rules.SameFigures.fewest and min(each) > 0}
             own += [(place, each) for each in of_length.values()]
-    cases, findings, rule = [run.run.case for run in runs], dict[int, Finding](), rules.Reshaped
-    alike = by_key(((cases[each[0]].model, cases[each[0]].scale, len(each[1])), each) for each in own)
-    numbers = _numbered(cases)
-    for group in (each for each in alike.values() if len(each) > 1):
+    findings, rule, cases = dict[int, Finding](), rules.Reshaped, [run.run.case.id for run in runs]
+    for group in (each for each in by_key((len(each[1]), each) for each in own).values() if len(each) > 1):
         likest = likest_before([seconds for _, seconds in group])
-        same: dict[int, list[int]] = {numbers[group[0][0]]: [0]}  # the earlier of a case
+        same: dict[str, list[int]] = {cases[group[0][0]]: [0]}  # the earlier of a case
         for (place, seconds), (like, groups, near) in zip(group[1:], likest, strict=True):
             first = group[like if groups >= rule.groups else int(near.argmax())][0]
-            earlier, most = same.setdefault(numbers[place], []), near.max()
+            earlier, most = same.setdefault(cases[place], []), near.max()
             follows = most > rule.together and len(earlier) > 1 and near[earlier].mean() > rule.together
             if (groups >= rule.groups or follows or most > rule.correlation) and first != place:
                 findings[place] = rule(first=runs[first].run.id, steps=len(seconds))
@@ -140,7 +149,7 @@ def _reshaped(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
 def _same_times(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
     """Step times of another run: in a row, or more of them than chance gives, in whatever order."""
     findings, asked = dict[int, Finding](), rules.SameFigures
-    earlier: dict[object, list[tuple[int, tuple[float, ...], set[float], Sequence[set[float]]]]] = {}
+    known: list[tuple[int, tuple[float, ...], set[float], Sequence[set[float]]]] = []
     rows = functools.cache(_rows)
     for place, run in enumerate(runs):
         of = run.throughput.counted if run.throughput and run.origin in OWN_LOGS else None
@@ -149,7 +158,6 @@ def _same_times(runs: Sequence[Measurement]) -> Mapping[int, Finding]:
         values = {float(f"{value:.6g}") for value in each}
         changes = {round(later / value, 5) for value, later in pairwise(each)}  # whatever they were multiplied by
         kinds = (values, changes if min(len(values), len(changes)) > FINE * len(each) else set[float]())
-        known = earlier.setdefault((run.run.case.model, run.run.case.scale), [])
         for other, their_seconds, theirs_exact, theirs in known[-MOST_BEFORE:]:
             row = len(exact & theirs_exact) >= FEWEST_VALUES  # which a row has at least
             in_a_row = row and not rows(seconds).isdisjoint(rows(their_seconds))

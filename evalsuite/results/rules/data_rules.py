@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 from evalsuite.core import findings as rules
 from evalsuite.core.documents import CitedFigure, RunCommand
@@ -22,10 +23,10 @@ LINE_OF_LOG = re.compile(r"\.(?:log|txt|out)(?::|#L)\d+$")
 _RUN = re.compile(r"(.+)/r\d+")
 
 
-def check_measurements(measurements: Iterable[Measurement]) -> list[Measurement]:
+def check_measurements(measurements: Iterable[Measurement], kept: Path | None = None) -> list[Measurement]:
     runs = copies.by_stamps([*measurements])
     told = [facts.statements_of(run) for run in runs]
-    beside = by_key([*copies.copies(runs).items(), *printed_beside.denied(runs), *_said_alone(runs, told)])
+    beside = by_key([*copies.copies(runs, kept).items(), *printed_beside.denied(runs), *_said_alone(runs, told)])
     return machine.with_causes([_checked(run, told[place], beside.get(place, ())) for place, run in enumerate(runs)])
 
 
