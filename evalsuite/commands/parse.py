@@ -278,7 +278,6 @@ def facts(path: Path, reading: "Reading") -> Row:
     def read(*names: str) -> Row:
         return {name: getattr(reading, name) for name in names}
 
-    findings = (*reading.findings, *(throughput.findings if throughput else ()))
     return {
         "file": log_table.printable(path),
         **read("dialect", "framework", "model", "reading", "status", "reason", "total_devices"),
@@ -289,7 +288,7 @@ def facts(path: Path, reading: "Reading") -> Row:
         "method": None if throughput is None else throughput.method,
         "window": window and {"first_step": window.first_step, "last_step": window.last_step, "steps": window.steps},
         **read("steps_reported", "reported_final", "certainty", "certainty_reason", "trained"),
-        "findings": findings,
+        "findings": (*reading.findings, *(throughput.findings if throughput else ())),
     }
 
 

@@ -61,10 +61,11 @@ def test_a_few_reports_tell_as_much_as_many_and_bars_of_an_excerpt_begin_where_i
     once = "train loss: 3.1\nTrain throughput/device/samples_per_sec: 8.0\nTrain throughput/samples_per_sec: 64.0\n"
     counted = [f"10:0{e}:{n:02},500 loss: 0.3 [{50 + n * 5000}/206242]\n" for e in (0, 1) for n in range(0, 36, 2)]
     ended = [f"10:0{n}:00 Iter[{n}0/99] Loss: 1\n" for n in range(5)] + ["Epoch 1 done. 2.6[s] Speed: 3.0[samples/s]\n"]
+    torn = [f"Epoch 50:  62%|██   | {n}/29 [00:00<00:00, {n + 22}.21it/s, loss=1.43]\r" for n in (18, 19, 21)]
 
-    logs = (told, (*bars[:4], loss, *bars[4:]), rated, two, once, counted, ended)
+    logs = (told, (*bars[:4], loss, *bars[4:]), rated, two, once, counted, ended, torn)
     found = [value(read(tmp_path, "".join(lines))) for lines in logs]
-    assert found == [4, 0.25, pytest.approx(401, rel=0.01), 1600, 64, pytest.approx(5000), 3]
+    assert found == [4, 0.25, pytest.approx(401, rel=0.01), 1600, 64, pytest.approx(5000), 3, None]
 
 
 def test_formats_that_are_accepted_make_a_case_each_and_the_code_says_what_could_not_be_read(toy, tmp_path, capsys):

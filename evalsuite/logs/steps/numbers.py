@@ -161,7 +161,7 @@ def compute_numbers(run: Pass, known: Facts | None = None) -> Numbers:
         merged = merge_records([scan.records for scan in run.scans], dialect, told, arrivals=run.arrivals, scope=scope)
         measured, complete = throughput(merged.steps, dialect, protocol, epochs=merged.in_epochs, tick_s=merged.tick_s)
         alone = len(merged.steps) == 1 and not (dialect.warmed_up or merged.in_epochs)
-        alone &= dialect.name != "no_dialect" or run.records[0].step is not None  # else it may be any report
+        alone = alone and (dialect.name != "no_dialect" or run.records[0].step is not None)  # else it may be any report
         is_warmup = alone and merged.steps[0].index <= max(1, protocol.warmup_steps)
         is_warmup = is_warmup and (since_start or merged.steps[0].index <= merged.steps[0].steps)
         numbers = Numbers(
