@@ -144,7 +144,7 @@ class Run:
     case: Case
     repeat: int
 
-    @property
+    @cached_property
     def id(self) -> str:
         return f"{self.case.id}/r{self.repeat}"
 

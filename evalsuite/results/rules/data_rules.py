@@ -46,7 +46,7 @@ def _said_alone(runs: Sequence[Measurement], told: Sequence[printed_beside.Told]
 
 
 def _checked(run: Measurement, told: printed_beside.Told, beside_others: Iterable[Finding]) -> Measurement:
-    most, denied = rules.ImpossibleSamples.limit, flops_and_energy.denied(run)
+    most, denied = rules.ImpossibleSamples.limit, flops_and_energy.denied(run) if run.utilisation else ()
     above = [u for u in run.utilisation if u.unit != "%" and u.capacity and u.mean > u.capacity * most]
     above += [use for use in run.utilisation if use.resource in denied and use not in above]
     possible = tuple(used for used in run.utilisation if used not in above)
