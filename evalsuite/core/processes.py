@@ -1,13 +1,10 @@
 """Work on many things by forked processes, which share what this one knows."""
 
 import gc
-import multiprocessing
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
 AT_ONCE = 8  # things a process takes at once, of many
@@ -42,6 +39,9 @@ def shared(
 def _forked(
     work: Callable[[Thing], Made], things: Sequence[Thing], workers: int, meanwhile: Callable[[], object]
 ) -> Iterator[Made]:
+    import multiprocessing  # slow, as what is built on it, and one log needs none
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
     global _shared
     _shared = (work, things)
     gc.freeze()  # the collector would copy shared pages
@@ -61,14 +61,15 @@ def _forked(
 
 
 def _begin() -> None:
+    import multiprocessing
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with, args=(multiprocessing.parent_process(),), daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        os._exit(1)
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def _work_at(place: int) -> Any:

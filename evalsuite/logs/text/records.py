@@ -400,8 +400,7 @@ def read_arrivals(path: Path) -> Arrival | None:
             rows = file.read(MOST_ARRIVAL_BYTES).splitlines()[1:]
     except files.NOT_UNPACKED:
         return None
-    cells = [row.split(b",") for row in rows if row.count(b",") == 1]
-    read = [(whole(end), number(at)) for end, at in cells]
+    read = [(whole(end), number(at)) for end, at in (row.split(b",") for row in rows if row.count(b",") == 1)]
     known = [(end, at) for end, at in read if end is not None and at is not None]
     ends, at_s = [end for end, _ in known], [at for _, at in known]
 
