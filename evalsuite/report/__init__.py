@@ -72,14 +72,13 @@ def build(
     book = book or Book(evaluation=identity.ordered(evaluation))
     build_hash = identity.build_hash(evaluation)
     said = words.read(languages, on_cpu=book.on_cpu)
-    page = out / "report.html"
+    page, folder, drawn = out / "report.html", out / "tables", list[str]()
+    folder.mkdir(exist_ok=True)
 
     def write_text(file: Path, text: str) -> Path:
         write_atomically(file, text.encode("utf-8", "backslashreplace"))
         return file
 
-    folder, drawn = out / "tables", list[str]()
-    folder.mkdir(exist_ok=True)
     files = [page, *(folder / f"{name}.csv" for name in tables.COLUMNS)]
     sealed = {file.relative_to(out).as_posix(): f"sha256 of {file.name} of {build_hash}" for file in files}
 
@@ -90,6 +89,7 @@ def build(
         facts = summary_json.document(book, build_hash, sealed)
         return json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
+    _ = book.answers, book.findings  # here, so that each process has them
     text, *_ = processes.shared(
         write_part,
         ("summary", *tables.COLUMNS),
