@@ -161,7 +161,7 @@ def test_the_board_of_an_example_leaves_nothing_unsaid(example):
     rows = [row for sheet in shown.sheets for row in sheet.chosen.rows]
     assert not [s for s in shown.sheets if s.lead.plain("en") == "only OneFlow" or s.tab.plain("en") == "224"]
     chips = " · ".join(chip.text.plain("en") for chip in shown.chips)
-    assert "same work" in chips and (name == "links") is ("36 of 36 runs: no whole-CPU readings" in chips)
+    assert "same work" in chips and (name == "links") is ("any of 36 runs: no whole-CPU readings" in chips)
     told = [(row.name.plain("en"), row.cells(SPOKEN)[-1].plain("en").replace("\u00a0", " ")) for row in rows]
     if name == "tianshu":
         alike = [sheet for sheet in shown.sheets if sheet.model == "wide_and_deep"]

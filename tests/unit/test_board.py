@@ -143,6 +143,7 @@ def test_what_a_page_prints_is_explained_by_its_word(name, scene):
     said = [*(chip.text for chip in made.chips), *(SPOKEN(f"outcome.{table.answer.outcome}") for table in tables)]
     unranked = [row.why for table in tables for row in table.rows if row.summary and row.why]
     said += [SPOKEN("board.unranked", why_text=why) for why in unranked]
+    said += [row.why for table in tables for row in table.rows if not row.summary]
     assert [each.plain(of) for of in ("en", "zh") for each in said if not glossary.meant(each.plain(of), SPOKEN)] == []
 
 

@@ -60,7 +60,7 @@ def test_a_loss_at_the_same_step_is_said_once_for_all_settings_of_a_precision():
         ({}, {}, {}, "Nothing was sampled, so why is not known."),
         ({}, {"job_cpu": 99}, {"job_cpu": 95}, "One process alone keeps 99.0% of the cores busy, and 8 share them."),
         ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 95}, "4×8 than at 1×1: for 92.3% of what is added the cores"),
-        ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 39, "network_send": 65}, "; the network runs at 65.0% of its"),
+        ({"cores_per_device": 1}, {"cpu": 99}, {"cpu": 39, "network_send": 65}, "; the network runs at 65.0% of "),
         ({"device": "gpu"}, {"gpu": 97, "cpu": 20}, {"gpu": 61, "cpu": 96, "network_send": 20}, "; the hosts’ CPUs"),
         (
             {"device": "gpu"},

@@ -1,16 +1,12 @@
 """How sure a number is: what a batch typed beside a log may do, and clocks and rates that contradict each other."""
 
-import json
-
 import pytest
 
-from evalsuite.cli import main
-from evalsuite.core.errors import Exit
 from evalsuite.core.model import Case, Log
 from evalsuite.logs.reading import read_file, read_run
 from tests.corpus import DIALECTS, names, with_logs
 from tests.corpus import LOGS as CORPUS
-from tests.readings import SHORT, codes, rows, value
+from tests.readings import SHORT, codes, value
 from tests.sources import NIGHTLY
 
 
@@ -44,14 +40,3 @@ def test_no_batch_changes_a_log_of_the_corpus_silently(batch):
             changed.append(name)
 
     assert changed == []
-
-
-def test_a_doubtful_log_has_null_and_the_exit_code_of_nothing_measured(tmp_path, capsys):
-    (tmp_path / "log").write_bytes(rows("certainty")["a rate of less than one item in each step is none"].log)
-
-    code = main(["parse", str(tmp_path / "log"), "--devices", "1", "--json"])
-
-    (entry,) = json.loads(capsys.readouterr().out)
-    assert code == Exit.NOTHING_MEASURED
-    assert (entry["status"], entry["throughput"], entry["certainty"]) == ("doubtful", None, None)
-    assert [finding["code"] for finding in entry["findings"]] == ["clock_disagrees"]

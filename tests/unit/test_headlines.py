@@ -96,9 +96,6 @@ def test_to_say_it_once_again_changes_nothing_and_a_case_called_like_a_run_is_no
     merge = data_rules.merge_repeated
     assert merged == merge([*merged, *each]) == merge([*reversed(each), *merged])
 
-    found = [Drift(change=0.1)] * 2
-    assert len(data_rules.merge_repeated(found)) == 1
-
     assert data_rules.beyond(PartialBatch(step=1, share=0.1)) > data_rules.beyond(PartialBatch(step=1, share=0.5))
     assert data_rules.beyond(Drift(change=-0.2)) == data_rules.beyond(Drift(change=0.2))
     assert data_rules.beyond(Drift(change=float("nan"))) == 0.0

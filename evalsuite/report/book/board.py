@@ -300,9 +300,11 @@ class _Maker:
             *filter(None, (answers.reason_beside(answer, self.words), answers.caution(answer, self.words))),
             *[self.words("board.losses_open", n=numbers.count(FEWEST_SEEDS))] * few,
         ]
+        of_run = next((run.environment for row in every for run in row.measurements if run.environment), None)
+        machine = [self.machines[str(of_run.hardware)]] if of_run and len(self.machines) > 1 else []  # of several
         return BoardTable(
             answer=answer,
-            setting=options.apart([self._setting(answer.setting, settings), *self._machine(every)], self.words),
+            setting=options.apart([self._setting(answer.setting, settings), *machine], self.words),
             sentence=answers.sentence(answer, self.words),
             beside=self.words.sentences(beside) if beside else None,
             rows=tuple(rows),
@@ -363,11 +365,6 @@ class _Maker:
             parts.append(str(setting.protocol))
         return options.apart(parts, self.words)
 
-    def _machine(self, rows: Iterable[Summary]) -> list[str]:
-        """Of the first of them, where the report is of several."""
-        of = next((run.environment for row in rows for run in row.measurements if run.environment), None)
-        return [self.machines[str(of.hardware)]] if of and len(self.machines) > 1 else []
-
     def _row(self, answer: Answer, summary: Summary, name: Rendered) -> BoardRow:
         leader = answer.ranked[0].summary if answer.ranked else summary
         is_ranked = any(entry.summary is summary for entry in answer.ranked)
@@ -413,16 +410,13 @@ class _Maker:
         ladder, words, base = self.losses.get(summary.case.id), self.words, summary.base
         if summary.disturbed or (ladder and ladder.scales[0].disturbed):
             return None
-        said = [self._lost(ladder)] if ladder else [self._busy(summary)]
+        used = {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
+        busy = (words("board.busy_devices", share=used[of], what_text=words(key)) for of, key in DEVICES if of in used)
+        said: list[Rendered | None] = [self._lost(ladder) if ladder else next(busy, None)]
         said += [words("board.unwatched_row")] * (self.watched and any(map(unseen, summary.measurements)))
         if base and summary.speedup and summary.speedup.value < 1:
             said.append(words("board.slower", scale=names.scale(base)))
         return words.clauses(told) if (told := [each for each in said if each]) else None
-
-    def _busy(self, summary: Summary) -> Rendered | None:
-        say, used = self.words, {each.resource: numbers.quantity(each.mean, unit="%") for each in summary.utilisation}
-        told = (say("board.busy_devices", share=used[of], what_text=say(key)) for of, key in DEVICES if of in used)
-        return next(told, None)
 
     def _lost(self, ladder: Ladder) -> Rendered | None:
         key, share = max(ladder.losses, key=lambda loss: loss[1], default=("", 0.0))
@@ -607,7 +601,8 @@ def _chips(
         yield Chip(text=words("board.busy_in", **counted) if busy else words("board.quiet"), good=not busy)
     unwatched = total["runs_made"] - total["runs_sampled"]
     if unwatched and any(row.origin == "measured" for row in rows):
-        yield Chip(text=words("board.unwatched", **_of(unwatched, total["runs_made"])), good=False)
+        key = f"board.unwatched{'_all' * (unwatched == total['runs_made'])}"
+        yield Chip(text=words.pick(key, _of(unwatched, total["runs_made"])), good=False)
     orders = [table.answer for table in tables if len(table.answer.ranked) > 1]
     each = [of.summary for order in orders for of in order.ranked]
     if ranked := {of.case.id: of for of in each if of.grounds not in OTHERS}:
@@ -617,5 +612,7 @@ def _chips(
         yield Chip(text=words.pick(f"board.{key}", _of(proven, len(ranked))), good=proven == len(ranked))
     if shared := sum(shares_cores(row.case) for row in rows):
         yield Chip(text=words("board.shared", **_of(shared, len(rows))), good=False)
+    if not book.evaluation.campaigns and any(row.origin == "measured" for row in rows):
+        yield Chip(text=words("board.no_journal"), good=False)
     if book.evaluation.recorded_elsewhere:
         yield Chip(text=words("board.elsewhere"), good=True)

@@ -51,7 +51,8 @@ def tally(book: Book) -> dict[str, Any]:
 def coverage(book: Book, words: Words) -> Text:
     total = tally(book)
     valid, partial = numbers.count(total["cases_valid"]), numbers.count(total["cases_partial"])
-    of = "cited" if book.published else "partial" if total["cases_partial"] else "valid"
+    few = f"{'all_' * (total['cases_partial'] == total['cases_valid'])}partial"
+    of = "cited" if book.published else few if total["cases_partial"] else "valid"
     without = "further" if book.published else "without"  # of the planned; beside figures that are cited
     parts = [words.pick(f"headlines.coverage_{of}", {"valid": valid, "partial": partial})]
     if total["cases_skipped"]:

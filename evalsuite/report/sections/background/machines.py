@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from evalsuite.core.documents import HostEnvironment
+from evalsuite.core.model import by_key
 from evalsuite.report.book.answers import SEVERAL
 from evalsuite.report.book.book import Book
 from evalsuite.report.text import names, numbers
-from evalsuite.report.text.words import Listed, Text, Words
+from evalsuite.report.text.words import Listed, Rendered, Text, Words
 from evalsuite.results.measure import facts
 
-MOST_NAMED = 2  # in the head
+MOST_NAMED, MOST_HOSTS = 2, 6  # in the head; of an environment
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 INFINIBAND = re.compile(r"infiniband|\bib\d|^ib[a-z0-9]+$", re.IGNORECASE)  # ib0, ibp65s0, as Linux names them
 
@@ -29,11 +30,13 @@ def machines(book: Book) -> Mapping[str, Any]:
         for key, read in FIELDS.items()
     }
     needed = COMMUNICATION if any(host.gpus for host in hosts) else ()
-    heads = zip(labels, (names.visible(host.host) for host in hosts), strict=True)
+    of = by_key((str(run.environment), name) for run in book.measurements for name in run.hosts)
+    named = ([*filter(None, dict.fromkeys((host.host, *of.get(key, ()))))] for key, host in known)
+    shown = (names.visible(", ".join([*each[:MOST_HOSTS], *["…"] * (len(each) > MOST_HOSTS)])) for each in named)
     links = ((label, ANSI.sub("", host.topology or "")) for label, host in zip(labels, hosts, strict=True))
     return {
         "labels": labels,
-        "heads": [" · ".join(filter(None, pair)) for pair in heads],
+        "heads": [" · ".join(filter(None, pair)) for pair in zip(labels, shown, strict=True)],
         "facts": {key: values for key, values in facts.items() if any(values) or key not in OPTIONAL or key in needed},
         "topologies": [(label, text) for label, text in links if "GPU0" in text],
     }
@@ -45,18 +48,19 @@ def one_line(book: Book, words: Words) -> Listed | None:
         said = filter(None, (facts.believed(run.facts).get("device_model") for run in book.measurements))
         devices = [words("background.stated_device", name=name) for name in sorted({fact.value for fact in said})]
         return words.listed(devices) if devices else None
-    shown: list[Text | Listed] = [words.listed(of) for host in hosts[:MOST_NAMED] if (of := [*_short(host, words)])]
+    several = any(row.case.nodes > 1 for row in book.valid)
+    shown: list[Rendered] = [words.listed(of) for host in hosts[:MOST_NAMED] if (of := [*_short(host, several, words)])]
     if len(hosts) > MOST_NAMED:
         shown.append(words("background.more_machines", n=numbers.count(len(hosts) - MOST_NAMED)))
     return replace(words.listed(shown), separators=SEVERAL) if shown else None
 
 
-def _short(host: HostEnvironment, words: Words) -> Iterator[Text | str]:
+def _short(host: HostEnvironment, several: bool, words: Words) -> Iterator[Text | str]:
     yield from (text.replace("(R)", "") for text in (_accelerator(host), _text(host.cpu_model)) if text is not None)
     if host.cores is not None:
-        n = numbers.plain(host.cores)
-        less = host.cpu_count is not None and host.cores < host.cpu_count
-        yield words("background.cores", n=replace(n, text=f"{n.text} / {host.cpu_count}") if less else n)
+        n, all_ = numbers.plain(host.cores), host.cpu_count
+        n = replace(n, text=f"{n.text} / {all_}") if all_ is not None and host.cores < all_ else n
+        yield words("background.cores_a_node" if several else "background.cores", n=n)
     if (memory := _memory(host)) is not None:
         yield memory
 

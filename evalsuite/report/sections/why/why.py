@@ -14,6 +14,7 @@ from evalsuite.report.text import names, numbers, options
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.decisions import PUBLISHED
 from evalsuite.results.judge.breaks import Ladder, stage
+from evalsuite.results.samples.utilisation import BITS_PER_BYTE, MEGA
 
 BUSY = ("gpu", "job_cpu", "cpu")  # what computes, as it was sampled
 NETWORK = ("network_send", "network_receive")
@@ -84,7 +85,8 @@ def reason(ladder: Ladder, words: Words) -> Rendered | None:
         parts.append(words("why.host_full", busy=numbers.quantity(after["cpu"].mean, unit="%")))
     used = max((after[name] for name in NETWORK if name in after), key=lambda used: used.mean, default=None)
     if worked < 1 - LOST_FROM and used and used.capacity and used.mean >= BUSY_LINK * used.capacity:
-        parts.append(words("why.network", share=numbers.percent(used.mean / used.capacity)))
+        speed = numbers.count(round(used.capacity * BITS_PER_BYTE / MEGA / case.nodes))
+        parts.append(words("why.network", share=numbers.percent(used.mean / used.capacity), speed=speed))
     if len(parts) == 1 and worked < 1 - LOST_FROM:
         parts.append(words("why.untimed"))
     return words("answers.closed", said_text=replace(words.listed(parts), separators=SEVERAL))
