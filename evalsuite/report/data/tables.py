@@ -68,10 +68,10 @@ def with_options(columns: Sequence[str], rows: Iterable[Row]) -> tuple[Sequence[
     """With a column `option_NAME` for each option that one of the rows has, and `own_NAME` of a spec."""
     if "options" not in columns:
         return columns, rows
-    rows = [*rows]
+    rows, known = [*rows], {*columns}
     texts = ([pair for pair in (row["options"] or "").split(";") if pair] for row in rows)
     each = [{f"option_{name}": value for name, _, value in (pair.partition("=") for pair in text)} for text in texts]
-    own = dict.fromkeys(name for row in rows for name in row if name not in columns)
+    own = dict.fromkeys(name for row in rows for name in row if name not in known)
     names = [*own, *sorted({name for row in each for name in row})]
     empty = dict.fromkeys(names)
     return (*columns, *names), [{**empty, **row, **options} for row, options in zip(rows, each, strict=True)]
