@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 AT_ONCE = 8  # things a process takes at once, of many
-TURNS = 20  # or so many times as few: the last are soon done
+TURNS = 50  # or so many times as few: the last are soon done
 
 Thing = TypeVar("Thing")
 Made = TypeVar("Made")
