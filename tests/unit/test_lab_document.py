@@ -119,8 +119,8 @@ def test_the_page_has_the_labs_title_platform_expectations_and_main_results(publ
     page, _ = published
     background, introduction = (page.one("section", id=name) for name in ("background", "intro"))
 
-    assert page.one("h1").text("zh-CN") == "天枢大规模分布式训练评测报告"
-    assert page.one("h1").text("en") == "Tianshu: <b>large-scale</b> training"
+    assert page.one("h1").text("zh-CN") == "天枢大规模分布式训练评测报告（作者原文）"
+    assert page.one("h1").text("en") == "Tianshu: <b>large-scale</b> training (author’s words)"
     assert page.one("p", class_="kicker").text("en") == "A lab"
     assert "Platform one." in background.text("en") and "Platform two." in background.text("en")
     [link] = [link for link in background.all("a") if "Its page" in link.text("en")]

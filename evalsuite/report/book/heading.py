@@ -16,7 +16,7 @@ MOST_IN_TITLE = 2  # models
 def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
     """That of the lab's document, the evaluation's own, or the words that it names: else its models and frameworks."""
     if evaluation.document:
-        return words.same(vars(evaluation.document.title))
+        return words("page.by_author", text=words.same(vars(evaluation.document.title)))
     models = sorted({row.case.model for row in evaluation.summaries}, key=names.model_order)
     frameworks = sorted({row.case.framework for row in evaluation.summaries})
     if evaluation.title == TITLE and models:
@@ -33,14 +33,18 @@ def title(evaluation: Evaluation | Finished, words: Words) -> Rendered:
 
 def setting(block: Block, words: Words, among: Sequence[Block] = ()) -> Listed:
     """Under which conditions the cases of *block* were run; of several only what is not the same for all *among*."""
-    others, alone = [other for other in among if other is not block], not among
+    others = [other for other in among if other is not block]
     parts: list[Rendered | str] = []
-    if alone or any(other.precision != block.precision for other in others):
+    if not among or any(other.precision != block.precision for other in others):
         parts.append(options.precision(block.precision, block.options))
-    parts += [_batch(block)] * (alone or any(other.batch != block.batch for other in others))
-    parts += [words(names.KINDS[block.device])] * alone
-    told = (pair for pair in block.options if alone or any(pair not in other.options for other in others))
-    parts += [*(option(*pair, words) for pair in told), *[_steps(block, words)] * alone]
+    if not among or any(other.batch != block.batch for other in others):
+        parts.append(_batch(block))
+    if not among:
+        parts.append(words(names.KINDS[block.device]))
+    told = [pair for pair in block.options if not among or any(pair not in other.options for other in others)]
+    parts += [option(*pair, words) for pair in told]
+    if not among:
+        parts.append(_steps(block, words))
     return apart(parts or [names.precision(block.precision)], words)
 
 
