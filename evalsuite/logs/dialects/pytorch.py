@@ -12,18 +12,15 @@ _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>
 
 
 def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """NeMo prints consumed_samples next to global_step: where both are exact, they give the batch."""
+    """NeMo prints consumed_samples: where they are exact, they count."""
     printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
     steps, elapsed = int(match["step"]), clock_s(match[4])
     total = printed * steps  # of Lightning's own bar, whose rate is a mean
     smoothed = abs(total - elapsed - 0.5) > 1 + elapsed / 100  # tqdm's is of the last steps
     mean_s = (elapsed + 0.5 if smoothed else min(max(total, elapsed), elapsed + 1)) / steps
-    fields = {**{name: match[name] for name in ("epoch", "step", "of", "loss")}, "mean_s": mean_s}
-    try:
-        batch = float(match["consumed"]) / float(match["since"])
-    except (TypeError, ValueError, ZeroDivisionError):
-        return fields
-    return {**fields, "global_batch": batch} if b"e" not in match["consumed"] and batch == int(batch) else fields
+    fields = {name: match[name] for name in ("epoch", "step", "of", "loss")}
+    exact = match["consumed"] if b"e" not in (match["consumed"] or b"e") else None
+    return {**fields, "mean_s": mean_s, "consumed": exact}
 
 
 _SECONDS = {b"D": 86400.0, b"h": 3600.0, b"m": 60.0, b"s": 1.0, b"ms": 1e-3}
@@ -59,7 +56,7 @@ DIALECTS = (
             rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*"
             + _BAR
             + rb", [^\]\r\n]*?(?:loss=(?P<loss>[-+\d.eE]+|-?nan|-?inf)|_acc1?=[\d.]+)"
-            rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
+            rb"(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
             "Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
             "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
             "Lightning-AI/pytorch-lightning@7f0c3436cd:src/lightning/pytorch/callbacks/progress/tqdm_progress.py",
