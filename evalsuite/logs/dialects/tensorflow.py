@@ -45,6 +45,7 @@ _BAR = re.compile(rb"(?<!\d)(\d+)/(\d+) [^\r\n/]{0,400}? (\d+)(us|ms|s)/step")
 NEARLY_FULL = 0.9  # share of an epoch's steps that its mean must cover
 _LOOK_BACK_BYTES = 1 << 13
 _FIGURES = ("ms", "us", "seconds")  # of a step
+STEP_US = 150  # no step of Keras 2 is so short
 FINER = 2  # 198s 4ms/step: the seconds of the epoch have more digits, but hold the compilation in its first
 _EPOCH_BYTES = 1 << 17  # of one epoch's bars, each overwriting the last
 
@@ -79,6 +80,8 @@ def _bar_before(match: "re.Match[bytes]") -> Mapping[str, bytes | None] | None:
     if before is None or before[1] != before[2] or _evaluates(match):
         return None
     said = {**match.groupdict(), **_of_fit(match), "interval": before[2]}
+    if match[0][:1] == b"[" and int(match["us"] or STEP_US) < STEP_US:  # until 2.3 bars of arrays count samples
+        said["items"] = before[2]
     trained = _before_validation(match, before[2]) if _validated(match) else None
     if trained is not None:
         return {**said, "report_s": None, **trained, "evaluated": None}

@@ -148,7 +148,7 @@ def _implied_batch(stamped: Timing) -> tuple[float, bool] | None:
     told = [(gap, step.steps / step.items_per_s) for step, gap in stamped.seconds if step.items_per_s and gap]
     seconds = math.fsum(gap for gap, _ in told)
     fine = any((step.stamp_s or 0.0) % 1 for step in stamped.span.reports)
-    if len(told) < FEWEST_REPORTS or (not fine and seconds < TICK_S / rules.PrintedOnly.limit):
+    if len(told) < 2 or (not fine and seconds < TICK_S / rules.PrintedOnly.limit):
         return None
     batch = seconds / math.fsum(of_one for _, of_one in told)
     return batch, statistics.median(abs(gap / of_one / batch - 1) for gap, of_one in told) < ALIKE
