@@ -158,7 +158,7 @@ def judge(numbers: Numbers) -> Reading:
     if against and status in ("ok", "partial") and not run.given.case and (unlike := _why_not_one_run(against)):
         status, reason = "doubtful", join(unlike, why)
     if doubt and status != "failed":
-        status, reason = "doubtful", join(doubt, why if refused else reason)
+        status, reason = "doubtful", join(doubt, why if refused or doubt == reason else reason)
     measured = replace(measured, items_per_s=None) if measured and refused else measured
     named = {"global_batch": run.said.get("argued_total"), **run.said}  # what no case has
     batches = [(name, positive(named.get(name))) for name in ("global_batch", "accumulation")]
@@ -377,8 +377,10 @@ def find_doubt(
     alone = measured.unit not in NO_ITEMS and not case
     if alone and numbers.facts.assumed and (counted or numbers.facts.devices):
         return Message("logs.batch_assumed", text=numbers.facts.assumed), False
-    at = [of.index for of in numbers.merged.steps if window and window.first_step <= of.index <= window.last_step]
-    seldom = 0 < len(at) < FEW and at[-1] - at[0] > SELDOM * len(at)
+    inside = [of for of in numbers.merged.steps if window and window.first_step <= of.index <= window.last_step]
+    paces = [of.seconds or 1 / (of.items_per_s or math.inf) for of in inside]
+    unsure = len(paces) < FEW or statistics.stdev(paces) > (FAR - 1) * math.sqrt(len(paces)) * statistics.fmean(paces)
+    seldom = bool(inside) and unsure and inside[-1].index - inside[0].index > SELDOM * len(inside)
     if numbers.run.dialect.averaging == "step" and seldom and measured.stamps_within is None and not case:
         return Message("logs.read_one_timer"), False
     return Message("logs.in_parts", n=round(numbers.facts.accumulation)) if stepwise else None, False

@@ -77,21 +77,16 @@ DIALECTS = (
             rb"step:\d+/\d+ val_loss:", b"step:0/3000 val_loss:10.8258 train_time:411ms step_avg:nanms", _MUON
         ),
         facts=line(
-            rb"    batch_size (?:: int )?= (?P<global_batch>\d+(?: ?\* ?\d+)*) # batch size(?:, in sequences, across all devices| in tokens)",
+            rb"    (train_)?batch_size ?(?:: int )?= (?P<global_batch>\d+(?: ?\* ?\d+)*)(?(1)\r?\n| # batch size(?:, in sequences, across all devices| in tokens))",
             b"    batch_size : int = 8*64 # batch size, in sequences, across all devices",
-            f"{_MUON}; of tokens in 2025-01-16_Sub3Min/1d3bd93b-a69e-4118-aeb8-8184239d7566.txt",
+            f"{_MUON}; of tokens in 2025-01-16_Sub3Min/1d3bd93b-a69e-4118-aeb8-8184239d7566.txt, with train_ in "
+            "2025-09-10_Yarn/0ecdb695-510b-4c3b-b030-09861a162ce8.txt",
             fields=_product,
         )
         + line(
             rb"sequence_length : int = (?P<items_per_batch>\d+(?: ?\* ?\d+)*) # sequence length, in tokens",
             b"    sequence_length : int = 1024 # sequence length, in tokens",
             _MUON,
-            fields=_product,
-        )
-        + line(
-            rb"    train_batch_size: int = (?P<global_batch>\d+(?: ?\* ?\d+)*)\r?\n",
-            b"    train_batch_size: int = 2048 * 24 * 8\n",
-            f"{_MODDED}/2025-09-10_Yarn/0ecdb695-510b-4c3b-b030-09861a162ce8.txt: tokens of all devices",
             fields=_product,
         ),
         notes="train_time leaves validation out and, until 2025, began anew at step 10; step_avg is its mean. The batch is read "

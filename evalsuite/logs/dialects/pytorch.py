@@ -11,16 +11,19 @@ from evalsuite.logs.text.records import clock_s
 _BAR = rb"\| +(?P<step>\d+)/(?P<of>\d+) \[([\d:]+)<[\d:?]+, +(?:(?P<steps_per_s>[\d.]+)it/s|(?P<seconds>[\d.]+)s/it)"
 
 
-def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float]:
-    """NeMo prints consumed_samples: where they are exact, they count."""
+def _lightning(match: "re.Match[bytes]") -> Mapping[str, bytes | float | None]:
+    """NeMo prints consumed_samples: exact ones count; of a single bar with global_step they give the batch."""
     printed = 1 / float(match["steps_per_s"]) if match["steps_per_s"] else float(match["seconds"])
     steps, elapsed = int(match["step"]), clock_s(match[4])
     total = printed * steps  # of Lightning's own bar, whose rate is a mean
     smoothed = abs(total - elapsed - 0.5) > 1 + elapsed / 100  # tqdm's is of the last steps
     mean_s = (elapsed + 0.5 if smoothed else min(max(total, elapsed), elapsed + 1)) / steps
     fields = {name: match[name] for name in ("epoch", "step", "of", "loss")}
-    exact = match["consumed"] if b"e" not in (match["consumed"] or b"e") else None
-    return {**fields, "mean_s": mean_s, "consumed": exact}
+    if (told := match["consumed"]) is None or b"e" in told:
+        return {**fields, "mean_s": mean_s}
+    since = float(match["since"] or 0)
+    whole = since > 0 and float(told) % since == 0
+    return {**fields, "mean_s": mean_s, "consumed": told, "global_batch": float(told) / since if whole else None}
 
 
 _SECONDS = {b"D": 86400.0, b"h": 3600.0, b"m": 60.0, b"s": 1.0, b"ms": 1e-3}
@@ -56,7 +59,7 @@ DIALECTS = (
             rb"Epoch (?P<epoch>\d+): +\d+%\|[^|\r\n]*"
             + _BAR
             + rb", [^\]\r\n]*?(?:loss=(?P<loss>[-+\d.eE]+|-?nan|-?inf)|_acc1?=[\d.]+)"
-            rb"(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
+            rb"(?:[^\]\r\n]*?global_step=(?P<since>[\d.e+]+))?(?:[^\]\r\n]*?consumed_samples=(?P<consumed>[\d.e+]+))?",
             "Epoch 0: 100%|██████████| 40/40 [00:31<00:00,  1.27it/s, loss=10.9, v_num=, "
             "reduced_train_loss=10.90, global_step=39.00, consumed_samples=9984.0]".encode(),
             "Lightning-AI/pytorch-lightning@7f0c3436cd:src/lightning/pytorch/callbacks/progress/tqdm_progress.py",

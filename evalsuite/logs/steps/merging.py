@@ -73,7 +73,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     unsure = case or "bare_batches" in said or counts.get("nodes", 1) > 1 or said.keys() >= {"not_named", "rated"}
     bare = "bare_batch" in counts and not unsure
     said, counts, assumed = _with_bare_batch(said, counts, told, listed) if bare else (said, counts, False)
-    in_parts = total is None and ("argued_parts" in said or (parts > 1 and "accumulation" not in numbers))
+    in_parts = total is None and ("argued_parts" in said or (parts > 1 and not (batch and "accumulation" in numbers)))
     argued = [name for name in ARGUED if not (case or batch or total or in_parts) and f"argued_{name}" in counts]
     if argued:
         batch, total = (counts[f"argued_{name}"] if name in argued else counts.get(name) for name in reversed(ARGUED))
