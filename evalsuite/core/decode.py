@@ -7,23 +7,12 @@ import itertools
 import re
 import sys
 import types
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    NamedTuple,
-    NoReturn,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from evalsuite.core import files
 from evalsuite.core.errors import EvalsuiteError, did_you_mean
@@ -207,7 +196,7 @@ def _kind(hint: Any, strict: bool) -> Kind:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return functools.reduce(functools.partial(_with_rule, strict), arguments[1:], _kind(arguments[0], strict))
-    if origin in (Union, types.UnionType):
+    if origin in (typing.Union, types.UnionType):
         if len(classes := [each for each in arguments if is_dataclass(each)]) > 1:
             return _named(_object_words(strict), functools.partial(_told_apart, classes, strict))
         kinds = [_kind(each, strict) for each in arguments if each not in (types.NoneType, Message)]

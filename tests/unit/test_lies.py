@@ -80,11 +80,12 @@ RECORDED = "paddlepaddle-reference-resnet50-cpu-c1-fp32-b8-image_size=64-s5+30-1
         ("case.json", "{", "{", []),
         ("command.json", '"timeout_s": 300.0', '"timeout_s": 5', ["timeout_s", "timeout_s"]),
         ("command.json", r'"--cores-per-device",\s+"1"', '"--cores-per-device", "2"', ["cores_per_device"]),
-        ("command.json", '"round": 0', '"round": 3', ["repeat"]),
+        ("command.json", '"round": 0(?s:(.*))"local"', r'"round": 3\1"slurm"', ["engine", "repeat"]),
         ("agent.vm.json", '"timed_out": false', '"timed_out": true', ["status"]),
         ("outcome.json", "2026-11-23T", "2026-11-20T", ["started_at", "span"]),
         ("environment.vm.json", '"vda"', '"sda"', ["disks"]),
         ("log.vm.txt", r"\A", "hostname: node7\n", ["host"]),
+        ("log.vm.txt", "precision=fp32(?s:(.*))_on=3x3", r"\1_on=1x1 pruned=half", ["precision", "words", "stride_on"]),
     ],
 )
 def test_each_fact_that_two_records_state_is_held_against_the_other(name, was, now, facts, tmp_path):

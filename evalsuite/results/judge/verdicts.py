@@ -10,6 +10,7 @@ from typing import Any
 
 from evalsuite.core import findings as rules
 from evalsuite.core.model import (
+    DECIDING_ORIGINS,
     WORST_FIRST,
     Case,
     Finding,
@@ -30,15 +31,7 @@ from evalsuite.results.compare.significance import LEAST_GAP_ACROSS
 from evalsuite.results.judge import baseline
 from evalsuite.results.judge.criteria import Criteria, Threshold
 from evalsuite.results.measure.statistics import BOOTSTRAP_LEVEL, SIGNIFICANCE, ratio_of_medians
-from evalsuite.results.measure.summary import (
-    DECIDING_ORIGINS,
-    FULL_REPEATS,
-    disturbances,
-    failed_runs,
-    short_window,
-    valid,
-    values,
-)
+from evalsuite.results.measure.summary import FULL_REPEATS, disturbances, failed_runs, short_window, valid, values
 
 SUSPICIOUS = (rules.SuperLinear, rules.OddEfficiency, rules.UnstableRepeats)  # the numbers contradict themselves
 DISTURBED = (rules.BusyMachine, rules.CoresIdle, rules.NothingExchanged)  # a slowed base, or scales apart

@@ -12,25 +12,12 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.contracts.dialect import NO_ITEMS, PIECES, Dialect
-from evalsuite.core import findings
+from evalsuite.core import findings, model
 from evalsuite.core.decode import number, whole
 from evalsuite.core.documents import HostEnvironment, RunCommand, UsedRecipe, stated_figures
 from evalsuite.core.errors import EvalsuiteError
 from evalsuite.core.messages import Message, join
-from evalsuite.core.model import (
-    Case,
-    Fact,
-    Finding,
-    Log,
-    Measurement,
-    Protocol,
-    Run,
-    Status,
-    Step,
-    Throughput,
-    Utilisation,
-    Window,
-)
+from evalsuite.core.model import Case, Fact, Finding, Log, Measurement, Run, Step, Throughput, Utilisation, Window
 from evalsuite.logs import catalogue, excerpt, options, reading
 from evalsuite.logs.catalogue import Places
 from evalsuite.logs.formatting import unit_of
@@ -41,7 +28,7 @@ from evalsuite.runs.endings import Outcome
 from evalsuite.runs.samples import Samples
 from evalsuite.runs.store import RunFolder
 
-FULL = Protocol()
+FULL = model.Protocol()
 HOUSE: Places = ()  # where dialects are found: only the built-in ones
 FIRST_LOSSES = 3
 PARTS = 16  # of the steps that a window needs
@@ -166,7 +153,7 @@ def _checked(recipe: UsedRecipe, dialects: Mapping[str, Dialect]) -> Mapping[str
     raise EvalsuiteError.of("results.dialect_gone", name=name, sha256=(source.sha256 or "")[:12], **where)
 
 
-def _status(case: Case, recipe: UsedRecipe, outcome: Outcome, read: reading.Reading) -> tuple[Status, str]:
+def _status(case: Case, recipe: UsedRecipe, outcome: Outcome, read: reading.Reading) -> tuple[model.Status, str]:
     if outcome.status == "timed_out":
         own_signal = read.reason.startswith("killed,")  # what the script says of the agent's own SIGTERM
         return "timed_out", join(outcome.reason, None if own_signal else read.reason)
@@ -313,7 +300,7 @@ def _printed(
     alone = case.device == "cpu" and case.nodes == 1 and "parameters" in believed
     ours = command.recipe.kind == "reference" and command.evalsuite == __version__
     return {
-        **dict(word.partition("=")[::2] for word in (options.printed(head) if ours else ())),
+        **plausibility.of_head(head.decode("utf-8", "replace") if ours else "", case.model),
         "span": (min(stamps), max(stamps)) if stamps else None,
         "hosts": options.hosts(head) if here else None,
         "parameters": number(believed["parameters"].value) if alone else None,

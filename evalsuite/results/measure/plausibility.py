@@ -1,6 +1,7 @@
 """Whether a run trained what its case says, and whether its records fit together."""
 
 import itertools
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 
 from evalsuite import __version__
 from evalsuite.core import findings, model, paths
-from evalsuite.core.decode import instant
+from evalsuite.core.decode import instant, number
 from evalsuite.core.documents import HostEnvironment, RunCommand
 from evalsuite.core.model import ARRIVALS, COUNTS, DECIDING_ORIGINS, STAMPS, Case, Finding, Run, Throughput
 from evalsuite.core.placeholders import CONTAINER_LINK
@@ -21,7 +22,13 @@ from evalsuite.runs.recordings import is_recording
 from evalsuite.runs.samples import Header, Samples
 from evalsuite.runs.store import RunFolder
 
-RULE, PAIRS = findings.RecordsDisagree, paths.read_data("criteria/records.toml")["pairs"]
+RULE, RECORDS = findings.RecordsDisagree, paths.read_data("criteria/records.toml")
+HEADS: Mapping[str, Any] = RECORDS["heads"]
+OF_HEADS = ["words", *dict.fromkeys(name for of in HEADS.values() if isinstance(of, dict) for name in of)]
+SAID = [("case", name) for name in HEADS["each"] + HEADS["some"]] + [("workload", name) for name in OF_HEADS]
+PAIRS = [*RECORDS["pairs"], *((record, name, "log", name, "alike") for record, name in SAID)]
+HEAD, WORD = re.compile(r"reference workload: (?!step=)(.+)"), re.compile(r"(\w+)=(\S*)")
+ENGINES = {"sample": "local", "on-hosts": "hosts"}  # by our command that they begin
 MOST = ("tree.cpu_s", "tree.memory_bytes", "memory_used_bytes")  # of the samples: the largest value
 UNOPENED = "Unable to open device"  # so there is one
 ZONES_S, MOST_ZONE_S, YEARLESS_S = 900, 14 * 3600, 180 * 86_400  # between zones; from UTC; of another year
@@ -36,6 +43,7 @@ def _within(whole: tuple[float, float], printed: tuple[float, float]) -> bool:
 
 WAYS: Mapping[str, Callable[..., bool]] = {  # in which two records agree
     "same": operator.eq,
+    "alike": lambda a, b: str(a) == b,
     "near": lambda a, b, share=0.0, least=0.0: abs(_number(a) - _number(b)) <= max(least, share * _number(a)),
     "most": lambda a, b, share, more: not a or b <= share * a + more,
     "least": lambda a, b, share, less: b >= share * a - less,
@@ -120,8 +128,8 @@ def of_attempt(
     attempt: model.Attempt, run: model.Measurement, command: RunCommand, previous_at: str | None
 ) -> Iterator[Finding]:
     """Another version of evalsuite may read another value of a log."""
-    alike = command.evalsuite == __version__ and run.throughput and run.throughput.unit == attempt.unit
-    here = {"counts": run.counts, "value": run.value if alike else None, "started_at": run.started_at}
+    alike = {"value": run.value, "unit": run.throughput and run.throughput.unit}
+    here = {"counts": run.counts, "started_at": run.started_at, **(alike if command.evalsuite == __version__ else {})}
     took = (_number(attempt.ended_at) - _number(attempt.started_at)) if attempt.ended_at else None
     outcome = vars(run) if command.engine == "local" else {}
     journal = vars(attempt) | {"duration_s": took, "previous_at": previous_at if command.engine == "local" else None}
@@ -154,6 +162,7 @@ def of_hosts(
         | {"cores": (case.cores_per_device,) * case.devices_per_node if case.cores_per_device else None},
         "argv": _launched(command.argv) if command.evalsuite == __version__ else {},
         "log": log,
+        "workload": {"words": "", **HEADS.get(case.model, {})},
     }
     for host, agent in agents.items():
         header, tables = (known.header, known.tables) if (known := samples.get(host)) else (Header(hz=2.0), {})
@@ -176,7 +185,15 @@ def of_hosts(
 def _launched(argv: Sequence[str]) -> dict[str, Any]:
     words = argv[argv.index("sample") :] if "sample" in argv else ()
     own = words[: words.index("--")] if "--" in words else ()
-    return {**dict(itertools.pairwise(own)), "command": words[len(own) + 1 :]} if own else {}
+    begun = {"engine": ENGINES.get(argv[3]) if argv[1:3] == ("-m", "evalsuite") else None}
+    return {**begun, **dict(itertools.pairwise(own)), "command": words[len(own) + 1 :]} if own else {}
+
+
+def of_head(head: str, model: str) -> dict[str, str]:
+    """What a reference workload says at its start; what it lacks, as none, and what none of ours says."""
+    said, own = dict(word for line in HEAD.findall(head) for word in WORD.findall(line)), HEADS.get(model, {})
+    others = (f"{name}={value}" for name, value in said.items() if name not in (*HEADS["each"], *HEADS["some"], *own))
+    return {**dict.fromkeys((*HEADS["each"], *own), "none"), **said, "words": " ".join(others)} if said else {}
 
 
 def _differing(**said: Mapping[str, Any]) -> Iterator[Finding]:
@@ -189,4 +206,5 @@ def _differing(**said: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _number(said: Any) -> float:
     at = instant(said) if isinstance(said, str) else None
-    return at.timestamp() if at else float(said)
+    known = at.timestamp() if at else number(str(said))
+    return math.nan if known is None else known
