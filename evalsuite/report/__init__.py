@@ -3,6 +3,7 @@ The same evaluation gives the same bytes: rows are ordered, nothing asks the tim
 
 import contextlib
 import importlib
+import io
 import json
 import shutil
 import tempfile
@@ -68,12 +69,10 @@ def build(
     from evalsuite.report.page import render
     from evalsuite.report.text import words
 
-    out.mkdir(parents=True, exist_ok=True)
     book = book or Book(evaluation=identity.ordered(evaluation))
     build_hash = identity.build_hash(evaluation)
-    said = words.read(languages, on_cpu=book.on_cpu)
     page, folder, drawn = out / "report.html", out / "tables", list[str]()
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
 
     def write_text(file: Path, text: str) -> Path:
         write_atomically(file, text.encode("utf-8", "backslashreplace"))
@@ -86,10 +85,11 @@ def build(
         if name in tables.COLUMNS:
             tables.write(book, folder, name)
             return ""
-        facts = summary_json.document(book, build_hash, sealed)
-        return json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        facts, into = summary_json.document(book, build_hash, sealed), io.StringIO()  # which does not keep each piece
+        json.dump(facts, into, indent=1, ensure_ascii=False, allow_nan=False)
+        return into.getvalue() + "\n"
 
-    _ = book.answers, book.findings  # here, so that each process has them
+    said, *_ = words.read(languages, on_cpu=book.on_cpu), book.answers, book.findings  # so that each process has them
     text, *_ = processes.shared(
         write_part,
         ("summary", *tables.COLUMNS),
