@@ -321,7 +321,7 @@ ADAPTER = Adapter(
             xla="nn.Graph",
             devices=("cpu",),
             unsupported=lambda case: reference_on_one_device(case, "OneFlow"),
-            requirements=PINS_2022,
+            requirements=(*PINS_2022, "six==1.17.0", "tabulate==0.9.0"),  # which flowvision imports
             built=BUILT_2022,
             python="3.10",  # newest with a wheel of 0.8.0
             import_name="oneflow",
