@@ -64,7 +64,7 @@ def facts(known: Facts, said: Said, case: bool = False) -> Facts:
     own = (numbers.get("batch_per_device") or numbers.get("argued_batch_per_device", 0.0)) * parts
     sure = numbers.get("global_batch") or (spoken if "argued_accumulation" in numbers else None)
     listed = numbers.get("listed_devices") if numbers.get("nodes", 1) == 1 else None
-    told = named or _quotient(numbers, sure, own) or known.devices or numbers.get("world_size") or listed
+    told = named or (sure and _quotient(numbers, sure, own)) or known.devices or numbers.get("world_size") or listed
     told = told or numbers.get("nodes", 1) * numbers.get("on_node", 0.0) or None
     if (effective := counts.get("argued_effective")) and not (case or total):
         alone = (numbers.get("bare_batch") or own / parts) * (told or 1)
