@@ -22,7 +22,7 @@ COMMANDS = dict(re.findall(r"^  (\w+)  +(.+)$", HELP, re.MULTILINE))  # name →
 EVALUATIONS = ("compare", "run")
 LIBRARIES = {"filelock", "jinja2", "markupsafe", "numpy", "pandas", "psutil", "rich"}
 NEAR = 0.75  # of options, which all begin with the same two letters
-_STATES = {"new thread": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # what Python says of them by RuntimeError
+_STATES = {"new thread": errno.ENOMEM, "failed to map": errno.ENOMEM, "Symlink loop": errno.ELOOP}  # as Python says
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -121,7 +121,7 @@ def _run_named(command: str | None, arguments: list[str]) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # our reader has gone (`… | head`)
         return Exit.DONE
-    except (EvalsuiteError, OSError, MemoryError, RuntimeError) as error:
+    except (EvalsuiteError, OSError, MemoryError, RuntimeError, ImportError) as error:
         if (mendable := _mendable(error)) is None:
             raise
         print(f"evalsuite {command}: {for_terminal(i18n.worded(mendable.message))}", file=sys.stderr)
