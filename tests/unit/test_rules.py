@@ -104,23 +104,24 @@ def test_who_never_ran_on_a_host_of_the_others_is_named(hosts, apart):
     assert len([*machine.uneven(summaries(runs))]) == apart
 
 
-@pytest.mark.parametrize(("read", "named"), [(3e8, ["disk_read"] * 2), (3e7, [])])
-def test_a_case_beside_whose_runs_alone_a_disk_was_read_is_named(read, named):
-    disk = Utilisation(resource="disk_read", unit="bytes/s", mean=0.0, p5=0.0, p95=0.0, samples=40, coverage=1.0)
-    each = [(of, k, replace(disk, mean=mean)) for of, mean in (("x", 0.0), ("y", read)) for k in range(3)]
-    runs = [replace(synthetic.measured(synthetic.case(of), k, 38.0), utilisation=(use,)) for of, k, use in each]
+@pytest.mark.parametrize(
+    ("what", "usual", "read", "named"),
+    [("disk_read", 0, 3e8, ["disk_read"]), ("disk_read", 0, 3e7, []), ("job_cpu", 100, 0, ["left"])],
+)
+def test_a_case_beside_whose_runs_alone_a_disk_was_read_or_all_processors_taken_is_named(what, usual, read, named):
+    cpu = Utilisation(resource="cpu", unit="%", mean=100.0, p5=0.0, p95=0.0, samples=40, coverage=1.0)
+    each = [
+        (of, k, replace(cpu, resource=what, mean=of_it)) for of, of_it in (("x", usual), ("y", read)) for k in range(3)
+    ]
+    runs = [replace(synthetic.measured(synthetic.case(of), k, 38.0), utilisation=(use, cpu)) for of, k, use in each]
 
-    assert [found.what for found in machine.uneven(summaries(runs))] == named
+    assert [found.what for found in machine.uneven(summaries(runs))] == 2 * named
 
 
 @pytest.mark.parametrize(("theirs", "named"), [((0.12, 0.11, 0.13), 2), ((0.1, 0.12, 0.12), 0), ((0.102,) * 3, 0)])
 def test_a_case_whose_probe_was_never_as_quick_as_that_of_the_others_is_named(theirs, named):
-    on = [
-        (synthetic.case(of), k, s)
-        for of, each in (("x", (0.1, 0.099, 0.101)), ("y", theirs))
-        for k, s in enumerate(each)
-    ]
-    runs = [replace(synthetic.measured(case, k, 38.0), probe_s=probe_s) for case, k, probe_s in on]
+    on = [(of, k, s) for of, each in (("x", (0.1, 0.099, 0.101)), ("y", theirs)) for k, s in enumerate(each)]
+    runs = [replace(synthetic.measured(synthetic.case(of), k, 38.0), probe_s=probe_s) for of, k, probe_s in on]
 
     found = [*machine.uneven(summaries(runs))]
     assert ([each.what for each in found], any(hasattr(each, "own") for each in found)) == (["probe"] * named, False)
@@ -176,8 +177,8 @@ HALF_IDLE = OF_HOST["samples"].tables | {"cpu_percent": {"": [20.0]}, "at_s": {"
         ("samples", {"tables": OF_HOST["samples"].tables | {"tree.memory_bytes": {"": [9e6]}}}, ["parameters"]),
         ("said", {"span": (1795140070.0, 1795140090.0)}, ["span"]),
         ("said", {"hosts": ("node7",)}, ["host"]),
-        ("said", {"--framework": "jax"}, ["framework"]),
-        ("said", {"--amp_kind": "bfloat16"}, ["amp_kind"]),
+        ("said", {"framework": "jax"}, ["framework"]),
+        ("said", {"amp_kind": "bfloat16"}, ["amp_kind"]),
         ("samples", {"header": Header(hz=1.0, cpu_count=2.0), "tables": HALF_IDLE}, ["machine_s"]),
     ],
 )

@@ -36,14 +36,12 @@ def uneven(rows: Sequence[Summary]) -> Iterator[Finding]:
         for case in dict(alike) if len(dict(alike)) > 1 else ():
             own, others = ([value for of, value in alike if (of == case) == mine] for mine in (True, False))
             words, enough = isinstance(own[0], str), min(len(own), len(others)) > 2
+            mine, usual = (1.0 if words else median(of) for of in (own, others))
+            far = words or abs(mine - usual) > AMOUNTS.get(what, rules.UnevenMachine.limit * abs(usual))
             apart = {*own}.isdisjoint(others) if words else max(own) < min(others) or max(others) < min(own)
             said = [", ".join(sorted({*of})) if words else f"{median(of):.3g}" for of in (own, others)]
-            if apart and (words or (enough and _far(what, median(own), median(others)))):
+            if apart and far and (words or enough):
                 yield rules.UnevenMachine(what=what, here=said[0], others=said[1], where=case)
-
-
-def _far(what: str, own: float, others: float) -> bool:
-    return abs(own - others) > AMOUNTS[what] if what in AMOUNTS else abs(own / others - 1) > rules.UnevenMachine.limit
 
 
 def _had(run: Measurement) -> Iterator[tuple[str, Any]]:
