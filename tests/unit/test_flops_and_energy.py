@@ -141,7 +141,9 @@ def test_summary_json_and_tables_hold_compute_and_energy_where_they_are_known():
     assert {"tflops_per_device", "peak_tflops", "mfu", "energy_j_per_item"} <= set(tables.COLUMNS["summaries"])
 
 
-FRAMEWORKS = paths.read_rows(LOGS.with_name("published") / "framework_flops.csv")  # tools/record_framework_flops.py
+# of models built without memory (torch's device "meta"): 6 × num_parameters(exclude_embeddings=True) of transformers,
+# as Trainer.floating_point_ops() counts a token, and get_nparams_and_flops() of torchtitan's own configurations
+FRAMEWORKS = paths.read_rows(LOGS.with_name("published") / "framework_flops.csv")
 APART = {"bert_base", "gpt2_tiny"}  # biases and types of tokens, of models of few weights
 
 
