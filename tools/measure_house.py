@@ -1,8 +1,8 @@
 """Measures how large a checkout is: what a maintainer must read, and what a user must choose from.
 
-    python tools/measure_house.py [CHECKOUT] [--json] [--names]
+    python tools/measure_house.py [CHECKOUT] [--names]
 
-`--names` lists the functions to write where they are called, and the small files with the one that imports each.
+`--names` lists the functions to write where they are called, and the small files.
 Commit 2df570a1: engine 60,972 lines, 153,412 to read in all; 33 commands, 143 options, 16 kinds of chart;
 323 one-use helpers, 108 files below 60 lines; a log enters 101 functions on the way to its number.
 """
@@ -104,34 +104,14 @@ def _options(declared: Any) -> Iterator[str]:
 
 
 def charts(checkout: Path) -> list[str]:
-    """Public functions of report/figures that give a Chart and are called from elsewhere in the engine."""
-    folder = checkout / "evalsuite/report/figures"
-    drawing = {
+    """Public functions of report/figures that give a Chart."""
+    return sorted(
         node.name
-        for file in files(folder, {".py"})
+        for file in files(checkout / "evalsuite/report/figures", {".py"})
         for node in tree(file).body
-        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and _gives_chart(node)
-    }
-    used = {
-        node.attr if isinstance(node, ast.Attribute) else alias.name
-        for file in files(checkout / "evalsuite", {".py"})
-        if folder not in file.parents
-        for node in ast.walk(tree(file))
-        if _names_figures(node)
-        for alias in getattr(node, "names", [None])
-    }
-    return sorted(drawing & used)
-
-
-def _names_figures(node: ast.AST) -> bool:
-    """As `figures.lines`, or `from evalsuite.report.figures.lines import lines`."""
-    if isinstance(node, ast.Attribute):
-        return isinstance(node.value, ast.Name) and node.value.id == "figures"
-    return isinstance(node, ast.ImportFrom) and "report.figures" in (node.module or "")
-
-
-def _gives_chart(node: ast.FunctionDef) -> bool:
-    return node.returns is not None and ast.unparse(node.returns).rpartition(".")[2] == "Chart"
+        if isinstance(node, ast.FunctionDef) and node.returns and not node.name.startswith("_")
+        if ast.unparse(node.returns).rpartition(".")[2] == "Chart"
+    )
 
 
 def one_use_helpers(checkout: Path) -> list[str]:
@@ -150,32 +130,13 @@ def one_use_helpers(checkout: Path) -> list[str]:
     return found
 
 
-def small_files(checkout: Path) -> dict[str, list[str]]:
-    """Modules below sixty lines, each with the modules that import it."""
-    engine = files(checkout / "evalsuite", {".py"})
-    importers: dict[str, set[str]] = {}
-    for file in engine:
-        place = str(file.relative_to(checkout))
-        for name in imported(tree(file), file.relative_to(checkout)):
-            importers.setdefault(name, set()).add(place)
-    return {
-        str(file.relative_to(checkout)): sorted(importers.get(module(file.relative_to(checkout)), ()))
-        for file in engine
+def small_files(checkout: Path) -> list[str]:
+    """Modules below sixty lines."""
+    return [
+        str(file.relative_to(checkout))
+        for file in files(checkout / "evalsuite", {".py"})
         if lines(file) < SMALL_FILE and (file.name != "__init__.py" or lines(file) > 1)
-    }
-
-
-def imported(parsed: ast.Module, place: Path) -> Iterator[str]:
-    for node in ast.walk(parsed):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def module(place: Path) -> str:
-    return ".".join(place.with_suffix("").parts)
+    ]
 
 
 COUNTER = """
@@ -233,21 +194,17 @@ def table(checkout: Path, *, names: bool) -> Iterator[str]:
         yield from (f"\n{title}: {', '.join(found)}" for title, found in choices(checkout).items())
         yield "\nprivate functions of at most four lines, used once:"
         yield from one_use_helpers(checkout)
-        yield "\nfiles below sixty lines with one importer:"
-        small = small_files(checkout).items()
-        yield from (f"{file} ← {importers[0]}" for file, importers in small if len(importers) == 1)
+        yield "\nfiles below sixty lines:"
+        yield from small_files(checkout)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("checkout", nargs="?", type=Path, default=Path(__file__).parent.parent)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--names", action="store_true", help="name the choices, the helpers and the small files")
     arguments = parser.parse_args()
     checkout = arguments.checkout.resolve()
-    print(
-        json.dumps(measure(checkout), indent=1) if arguments.json else "\n".join(table(checkout, names=arguments.names))
-    )
+    print("\n".join(table(checkout, names=arguments.names)))
 
 
 if __name__ == "__main__":
