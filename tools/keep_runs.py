@@ -65,12 +65,8 @@ def _names(options) -> list[tuple[bytes, bytes]]:
 def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
-    journalled = (folder.path.parents[1] / ATTEMPTS).is_file()
     for file in sorted(folder.path.iterdir()):
-        if file.name == "command.json":
-            command = file.read_bytes()
-            (kept / file.name).write_bytes(_replaced(command if journalled else _without_campaign(command), names)[0])
-        elif file.suffix == ".json" and file.name != "outcome.json":
+        if file.suffix == ".json" and file.name != "outcome.json":
             (kept / file.name).write_bytes(_replaced(file.read_bytes(), names)[0])
     for host in folder.sampled_hosts():
         if samples := folder.samples(host):
@@ -84,22 +80,15 @@ def _keep(folder: RunFolder, kept: Path, names, every: int) -> None:
 
 
 def _keep_journal(runs: Path, to: Path) -> None:
-    if (runs / ATTEMPTS).is_file():
-        (to / ATTEMPTS).unlink(missing_ok=True)
-        for text in (runs / ATTEMPTS).read_text(encoding="utf-8").splitlines():
-            entry = JournalLine.from_json(json.loads(text), text)
-            folder = RunFolder(to / entry.run)
-            if entry.sha256 is not None and entry.event == "ended" and folder.path.is_dir():
-                entry = replace(entry, sha256=folder.hash_records(folder.outcome().sha256))  # as they are kept
-            Journal(to).note(entry)
-        shutil.rmtree(to / CAMPAIGNS, ignore_errors=True)
-        shutil.copytree(runs / CAMPAIGNS, to / CAMPAIGNS)
-
-
-def _without_campaign(command: bytes) -> bytes:
-    facts = json.loads(command)
-    facts.pop("campaign", None)
-    return (json.dumps(facts, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+    (to / ATTEMPTS).unlink(missing_ok=True)
+    for text in (runs / ATTEMPTS).read_text(encoding="utf-8").splitlines():
+        entry = JournalLine.from_json(json.loads(text), text)
+        folder = RunFolder(to / entry.run)
+        if entry.sha256 is not None and entry.event == "ended" and folder.path.is_dir():
+            entry = replace(entry, sha256=folder.hash_records(folder.outcome().sha256))  # as they are kept
+        Journal(to).note(entry)
+    shutil.rmtree(to / CAMPAIGNS, ignore_errors=True)
+    shutil.copytree(runs / CAMPAIGNS, to / CAMPAIGNS)
 
 
 def _replaced(text: bytes, names) -> tuple[bytes, list[tuple[int, int]]]:
