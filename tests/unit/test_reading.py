@@ -349,6 +349,16 @@ def test_a_log_with_decimal_commas_is_refused(tmp_path):
     assert (reading.reason, reading.throughput) == (ALTERED, None)
 
 
+def test_samples_of_which_a_part_was_split_off_are_no_batch(tmp_path):
+    bars = (
+        f"Epoch {of}/5\n422/422 [===] - {of}0s {24 * of}ms/step - loss: 0.{9 - of} - val_loss: 0.1"
+        for of in range(1, 6)
+    )
+    (tmp_path / "a.log").write_text("\n".join(["60000 train samples", *bars, ""]))  # 54,000 were trained on, by 128
+
+    assert read_file(tmp_path / "a.log").throughput.unit == "steps/s"
+
+
 def test_a_line_longer_than_any_of_a_log_is_left_out_and_said(tmp_path):
     """50 MB without a line end, between the reports of a log: each pattern would go through it again and again."""
     path = tmp_path / "log"

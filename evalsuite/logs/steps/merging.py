@@ -140,7 +140,9 @@ def join_epoch(said: Said, records: Sequence[Record], dialect: Dialect) -> Said:
         said = {name: of for name, of in said.items() if name[:10] not in ("argued_bat", "argued_acc", "argued_par")}
     quotient = items / steps
     times = max(1.0, round(quotient / batch) * batch if batch else round(quotient))
-    proven = items / (steps + 1) < times < items / (steps - 1) and (steps >= FEWEST_STEPS or batch is not None)
+    usual = times < 8 or not times % 8 or not times % 10  # batches that nobody states: of a part of the set few are
+    few = batch is None and (steps < FEWEST_STEPS or not usual)
+    proven = items / (steps + 1) < times < items / (steps - 1) and not few
     if proven and (batch or inside) and "bare_batches" not in said:
         text = b"%b: %d" % (_text(said["train_items_text"]).encode(), steps)
         return {**said, "argued_global_batch": times, "argued_global_batch_text": text}
