@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 
 from evalsuite import report
+from evalsuite.core.findings import PrintedOnly
 from evalsuite.core.messages import Message
 from evalsuite.finished import finished
 from evalsuite.report import forms
@@ -211,12 +212,18 @@ def test_a_lead_that_may_not_be_said_is_in_no_place_nor_is_the_name_of_who_has_i
 
 def test_a_series_that_is_measured_at_several_scales_and_not_drawn_is_named(tmp_path):
     clipped = (("gradient_clipping", "off"), ("image_size", "64"))
-    rows = [of("oneflow", 100.0), of("oneflow", 190.0, scale=(1, 2)), of("mxnet", 90.0)]
+    rows = [of("oneflow", 100.0), of("oneflow", 99.5, scale=(1, 2)), of("mxnet", 90.0)]
     rows += [of("mxnet", 170.0, scale=(1, 2), options=clipped)]
+    rows += [of("tensorflow", 80.0), of("tensorflow", 60.0, scale=(1, 2)), of("pytorch", 80.0)]
+    printed = of("pytorch", 150.0, scale=(1, 2))
+    alone = [replace(run, findings=(PrintedOnly(method="step times"),)) for run in printed.measurements]
+    rows += [synthetic.summary(alone)]
     page = report.build(synthetic.evaluation(with_scaling(rows)), tmp_path)[0].read_text(encoding="utf-8")
 
     said = pages.read(page).one("section", id="verdict").text("en")
-    assert said.count("No efficiency: MXNet under other conditions at each scale.") == 1
+    apart = "MXNet under other conditions at each scale; PyTorch at 1×2 printed by the script alone."
+    assert said.count(f"No efficiency: {apart}") == 1
+    assert said.count("slower than 1×1") == 1  # of TensorFlow; less than 1 % is no difference
 
 
 def test_why_a_run_failed_is_told_once_and_by_its_kind():

@@ -27,7 +27,7 @@ from evalsuite.results.compare.answers import Answer, Conditions, Missing
 from evalsuite.results.compare.decisions import PUBLISHED, Candidate, RankingScope, speed
 from evalsuite.results.compare.equivalence import has_receipt
 from evalsuite.results.compare.fairness import Obstacle
-from evalsuite.results.compare.significance import looked, looks
+from evalsuite.results.compare.significance import LEAST_GAP, looked, looks
 from evalsuite.results.judge.breaks import Ladder
 from evalsuite.results.measure.convergence import FEWEST_SEEDS, IN_SEQUENCES, guessed
 from evalsuite.results.measure.summary import FULL_REPEATS
@@ -398,12 +398,12 @@ class _Maker:
         """Why it is not ranked with the first."""
         if apart := next((entry for entry in answer.apart if entry.summary is summary), None):
             return apart.obstacles
-        setting = compared.unlike_settings(compared.setting_of(summary.case, answer.scope), answer.setting)
-        if not answer.ranked:
-            return setting
-        facts = fairness.obstacles(summary, answer.ranked[0].summary, answer.scope.purpose)
-        named = {why_not_comparable.bare(each) for each in setting}
-        return (*setting, *(each for each in facts if why_not_comparable.bare(each) not in named))
+        unlike = compared.unlike_settings(compared.setting_of(summary.case, answer.scope), answer.setting)
+        if answer.ranked:
+            named = {why_not_comparable.bare(each) for each in unlike}
+            others = fairness.obstacles(summary, answer.ranked[0].summary, answer.scope.purpose)
+            unlike = (*unlike, *(each for each in others if why_not_comparable.bare(each) not in named))
+        return tuple(each for each in unlike if not why_not_comparable.is_choice(each)) or unlike
 
     def _cause(self, summary: Summary) -> Rendered | None:
         """What is lost at the largest scale of a series, and its largest part; else what the devices do."""
@@ -414,7 +414,7 @@ class _Maker:
         busy = (words("board.busy_devices", share=used[of], what_text=words(key)) for of, key in DEVICES if of in used)
         said: list[Rendered | None] = [self._lost(ladder) if ladder else next(busy, None)]
         said += [words("board.unwatched_row")] * (self.watched and any(map(unseen, summary.measurements)))
-        if base and summary.speedup and summary.speedup.value < 1:
+        if base and (ratio := summary.speedup) and (ratio.high or ratio.value) < 1 / (1 + LEAST_GAP):
             said.append(words("board.slower", scale=names.scale(base)))
         return words.clauses(told) if (told := [each for each in said if each]) else None
 

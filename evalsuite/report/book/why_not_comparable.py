@@ -6,6 +6,7 @@ from evalsuite.report.text import names
 from evalsuite.report.text.options import apart, value_of
 from evalsuite.report.text.words import Rendered, Text, Words
 from evalsuite.results.compare.fairness import CLOCKS, FACT, GROUNDS, Obstacle
+from evalsuite.results.measure import facts
 
 BY_NAME = (CLOCKS, GROUNDS, "failed_runs")
 LONG = ("framework_version", "origin")  # values
@@ -88,6 +89,12 @@ def brief(obstacle: Obstacle, words: Words) -> Rendered:
 def _unstated(obstacle: Obstacle, words: Words) -> Text:
     exact = bare(obstacle) == "precision"  # "bf16" is said, and not whether pure or mixed
     return words("unlike.inexact") if exact else words("unlike.unstated", name_text=name(obstacle, words))
+
+
+def is_choice(obstacle: Obstacle) -> bool:
+    """Does a framework choose it, so that it takes no order from a value?"""
+    key = facts.rules().options.get(bare(obstacle), bare(obstacle))
+    return any(rule.key == key and rule.kind == "choice" for rule in facts.rules().fact)
 
 
 def briefly(obstacles: Iterable[Obstacle], words: Words) -> Rendered:

@@ -134,7 +134,9 @@ def _standing(made: Comparison, labels: dict[str, str], words: Words) -> Rendere
         within = [row for part in made.ranked if part[1:] for row in comparison(part).untold]
         unstated = [words("fairness.not_decided", facts=_named({row.rule.key: row for row in within}.values(), words))]
         return words.sentences([words("fairness.only", parts=together), *unstated * bool(within)])
-    return words("fairness.not_comparable", facts=_named(made.apart, words), parts=together)
+    doubted = [words("fairness.doubted")] * (len({summary.grounds for summary in made.members}) > 1)
+    said = words("fairness.not_comparable", facts=_named(made.apart, words), parts=together)
+    return words.sentences([said, *doubted])
 
 
 def _named(rows: Iterable[FactRow], words: Words) -> Listed:

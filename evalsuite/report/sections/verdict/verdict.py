@@ -91,10 +91,10 @@ def _chart(sheet: BoardSheet, subject: Subject) -> figures.Chart | None:
 
 
 def _undrawn(rows: Sequence[BoardRow], words: Words) -> Rendered:
-    doubted = [row.summary.case for row in rows if row.summary and row.summary.grounds == "disputed"]
-    if not doubted:
-        return words("board.unlike_scales", framework=rows[0].name)
-    return words("board.in_doubt", framework=rows[0].name, scales=words.listed(names.scales(doubted)))
+    for grounds, key in (("disputed", "in_doubt"), ("printed", "printed_at")):
+        if cases := [row.summary.case for row in rows if row.summary and row.summary.grounds == grounds]:
+            return words(f"board.{key}", framework=rows[0].name, scales=words.listed(names.scales(cases)))
+    return words("board.unlike_scales", framework=rows[0].name)
 
 
 def at(value: float, table: BoardTable) -> str:
