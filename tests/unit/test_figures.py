@@ -38,7 +38,7 @@ def test_efficiencies_stand_by_doublings_from_zero_and_each_mark_leads_to_its_ow
 
     assert [float(x) for x, *_ in marks] == [64.0, 210.7, 504.0]  # log2 of 1, 2, 8
     assert [point.ref for *_, point in marks] == ["c-1", "c-2", "c-8"]
-    assert [text for _, text in chart.columns] == ["1", "8", "2"] and chart.rows[0] == ("244", "0%")
+    assert [text for _, text in chart.columns] == ["1", "8", "2"] and chart.rows[0] == ("340", "0%")
     assert chart.aim == marks[0][1]  # 100 %
     assert names(chart) == ["PyTorch 80.0%"]
 
@@ -138,7 +138,7 @@ def test_any_numbers_and_any_names_stand_inside_the_chart(given):
 
     for chart in (drawn(*of_shares), drawn(*of_scores, share=False)):
         places = [(float(x), float(y)) for each in chart.lines for x, y, _ in each.marks]
-        assert all(52 <= x <= 504 and 0 <= y <= 244.1 for x, y in places)
+        assert all(52 <= x <= 504 and 0 <= y <= 340.1 for x, y in places)
         assert len(chart.rows) <= 12 and all(float(name.x) < chart.width for name in chart.names)
 
 

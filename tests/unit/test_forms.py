@@ -105,7 +105,7 @@ def test_markdown_begins_with_what_was_found_the_matrix_and_the_verdicts(tmp_pat
     assert re.search(r"\| PyTorch \| [\d.]+ \| [\d.–]+ · n = 7 \| 100.0% \|", found["thorough"])
     assert found["gpu"].index("PyTorch is fastest") < found["gpu"].index("C1")
     assert re.search(r"\| 110\.20 \| [\d.–]+ · n = 5 \|", alone)
-    assert "Not applicable here. C1 Linear speedup: No measured value is of 20 nodes or more" in found["one_scale"]
+    assert "Not applicable here. C1 Linear speedup: Nothing measured on 20 nodes or more" in found["one_scale"]
     assert "Not applicable here" not in alone
 
 

@@ -13,7 +13,7 @@ from evalsuite.report.figures.style import Hue, Look
 from evalsuite.report.text import numbers
 from evalsuite.report.text.words import Rendered, Text, Words
 
-LEFT, TOP, PLOT, HIGH, BELOW = 52, 12, 440, 232, 24  # pixels: of the plot, and of the numbers below it
+LEFT, TOP, PLOT, HIGH, BELOW = 52, 12, 440, 328, 24  # pixels: of the plot, and of the numbers below it
 NARROWEST = 760  # the text column of the report
 SIZE, GAP = 11.5, 15  # of a name; from one to the next
 MOST_NAMED, ALIKE = 3, 0.01  # lines whose shares end within one percent have one label, of so many names
