@@ -54,9 +54,10 @@ def with_signs(number: Number, summary: Summary, words: Words) -> Number | Text:
 
 def passed(answer: Answer, words: Words) -> Rendered:
     """Who is not ranked and no slower than the second, without whom no lead is printed."""
-    each = ((of.obstacles, name(answer, of.summary, words), value(answer, of, words)) for of in answer.passed_over)
-    why = why_not_comparable.briefly
-    told = (words("answers.passed", framework=who, value=had, why_text=why(of, words)) for of, who, had in each)
+    told = list[Text]()
+    for each in answer.passed_over:
+        known = {"value": value(answer, each, words), "why_text": why_not_comparable.briefly(each.obstacles, words)}
+        told.append(words("answers.passed", framework=name(answer, each.summary, words), **known))
     return options.apart(told, words, SEVERAL)
 
 
